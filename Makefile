@@ -1,0 +1,54 @@
+# One command for each thing to do; `make help` lists them.
+#
+# Each target sets up what it needs by itself (requirements/install.py: pinned, hashed, stamped; nothing to do
+# when the stamp is right). Paths are relative, so the tree may live anywhere.
+
+PYTHON ?= python3
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench lock clean
+.NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
+unexport PYTHONPATH  # what is tested is what is pinned
+
+INSTALL := $(PYTHON) requirements/install.py
+VENV := .venv/bin/python
+BENCH := .venv-bench/bin/python
+
+help:  ## show this list
+	@sed -n 's/^\([a-z]*\):.*  ## /  make \1\t/p' Makefile
+
+run:  ## see it work: a strict server refuses 200.0; behind argfit it answers
+	@$(INSTALL) .venv requirements/run.txt
+	@$(VENV) demo/first_light.py
+
+test: check  ## all that can be checked on this machine; the same as check
+
+check:  ## lint, format, types, tests (the tests hold size limits and layers too)
+	@$(INSTALL) .venv requirements/dev.txt
+	$(VENV) -m ruff check
+	$(VENV) -m ruff format --check
+	$(VENV) -m mypy
+	$(VENV) -m pytest
+
+bench:  ## measure: every number in the docs comes from here
+	@$(INSTALL) .venv-bench requirements/bench.txt
+	@$(BENCH) bench/run.py
+
+# All three lists are first solved as one, and then each from that answer, so that they agree on versions.
+UV := .venv-lock/bin/uv
+COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--custom-compile-command 'make lock' pyproject.toml
+
+lock:  ## renew the pinned lists in requirements/ from pyproject.toml and the .in files
+	@$(PYTHON) -m venv --clear .venv-lock
+	@.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9,<1'
+	$(COMPILE) requirements/run.in requirements/dev.in requirements/bench.in --output-file .venv-lock/all.txt
+	@set -e; for list in run dev bench; do \
+		cp .venv-lock/all.txt .venv-lock/$$list.txt; \
+		$(COMPILE) requirements/$$list.in --output-file .venv-lock/$$list.txt; \
+	done
+	@cd .venv-lock && mv run.txt dev.txt bench.txt ../requirements
+
+clean:  ## remove environments, caches and build leftovers
+	rm -rf .venv .venv-bench .venv-lock .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist src/*.egg-info
+	find . -path ./.git -prune -o -name __pycache__ -prune -exec rm -rf {} +
