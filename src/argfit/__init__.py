@@ -1,0 +1,28 @@
+"""argfit makes the arguments of MCP tool calls fit the tool's schema, or names the one that does not."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from argfit.core.fit import Fit
+    from argfit.core.fitter import Fitter
+    from argfit.core.problem import Problem
+    from argfit.core.schema import SchemaError
+    from argfit.core.spelling import Change
+
+__all__ = ["Change", "Fit", "Fitter", "Problem", "SchemaError"]
+
+# Looked up when first used (PEP 562): `argfit proxy` starts its server before it loads the engine.
+_HOMES = {
+    "Change": "argfit.core.spelling",
+    "Fit": "argfit.core.fit",
+    "Fitter": "argfit.core.fitter",
+    "Problem": "argfit.core.problem",
+    "SchemaError": "argfit.core.schema",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,101 @@
+"""The judge: jsonschema-rs says what is valid, of the whole arguments and of single places.
+
+Rules
+- Always offline; `format` is an annotation.
+- It is asked about plain JSON values only: it refuses subclasses of float and int, and text that is no
+  UTF-8 as a key; those are shown to it as what they stand for.
+- It recurses on the machine's stack: a value nested deeper than `DEEPEST` is not shown to a recursive
+  schema (50,000 levels end the process; 10,000 are fine).
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
+
+import jsonschema_rs
+
+from argfit.core.schema import Source, compile_validator
+
+DEEPEST = 5_000
+_HOME = "argfit:schema"
+
+
+class Judge:
+    """Validity under one source: of whole arguments, and of a value at one location."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._is_valid = source.validator.is_valid
+        self._located: dict[str, Any] = {}
+        self._registry: Any = None
+
+    def accepts(self, value: Any) -> bool:
+        """Whether the whole arguments are valid; RecursionError where they are too deep to tell."""
+        return ask(self._is_valid, value)
+
+    def accepts_at(self, location: str, value: Any) -> bool:
+        """Whether a value is valid under the schema at a location."""
+        validator = self._located.get(location)
+        if validator is None:
+            validator = self._located[location] = self._compile_at(location)
+        return ask(validator.is_valid, value)
+
+    def _compile_at(self, location: str) -> Any:
+        source = self._source
+        home = next((uri for uri, at in source.resources.items() if at == "#" and uri), _HOME)
+        if self._registry is None:
+            self._registry = jsonschema_rs.Registry([(home, source.document)])
+        return compile_validator(
+            {"$schema": source.dialect.uri, "$ref": home + quote(location, safe="#/~")}, self._registry
+        )
+
+
+@lru_cache(maxsize=4096)
+def _leaf(keyword: str, argument: Any) -> Any:
+    return compile_validator({keyword: argument}).is_valid
+
+
+def meets(keyword: str, argument: Any, value: Any) -> bool:
+    """Whether a value meets one keyword that needs no other: `pattern`, `multipleOf`, `uniqueItems`."""
+    return ask(_leaf(keyword, argument), value)
+
+
+def ask(is_valid: Callable[[Any], bool], value: Any) -> bool:
+    """Ask the judge about a value, in a form it takes."""
+    try:
+        return is_valid(value)
+    except ValueError:
+        return is_valid(plain(value))
+
+
+def plain(value: Any) -> Any:
+    """The value as the judge can take it: exact JSON types, text that is UTF-8."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {plain(str(key)): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value
+
+
+def too_deep(value: Any) -> bool:
+    """Whether a value nests deeper than the judge may be shown."""
+    level: list[Any] = [value]
+    for _ in range(DEEPEST):
+        level = [
+            part
+            for container in level
+            for part in (container.values() if isinstance(container, dict) else container)
+            if isinstance(part, dict | list)
+        ]
+        if not level:
+            return False
+    return True

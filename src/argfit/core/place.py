@@ -1,0 +1,114 @@
+"""What applies to a value: the nodes that look at it, and the locations that look at its parts.
+
+Rules
+- `$ref`, `allOf`, the branch of `if` that holds, and the `dependentSchemas` of keys that are there all
+  look at the value itself; together with a node they are one place. Unions are not part of it: which of
+  their branches count is decided where the place is checked or spelled.
+- Siblings decide `additionalProperties` and `items` (draft 2020-12 core, 10.3): each node for itself.
+- `if`, `not`, `contains` only judge.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from argfit.core.judge import Judge, meets
+from argfit.core.plan import Node, Plan
+from argfit.core.values import is_of_type, same, type_of
+
+At = tuple[str, ...]
+
+
+def active(plan: Plan, judge: Judge, at: At, value: Any) -> list[Node]:
+    """The nodes that look at `value` when the locations `at` do, each once, in the schema's order."""
+    found: dict[str, Node] = {}
+    pending = list(reversed(at))
+    while pending:
+        location = pending.pop()
+        if location in found:
+            continue
+        node = found[location] = plan.nodes[location]
+        also = [*node.refs, *node.all_of]
+        if node.if_:
+            branch = node.then if judge.accepts_at(node.if_, value) else node.else_
+            also += [branch] if branch else []
+        if node.dependent_schemas and isinstance(value, dict):
+            also += [there for key, there in node.dependent_schemas.items() if key in value]
+        pending.extend(reversed(also))
+    return list(found.values())
+
+
+def member_at(nodes: Iterable[Node], key: str) -> At:
+    """The locations that look at an object's member, less `unevaluatedProperties`."""
+    found: list[str] = []
+    for node in nodes:
+        mine = [node.properties[key]] if key in node.properties else []
+        mine += [there for pattern, there in node.patterns.items() if meets("pattern", pattern, key)]
+        if not mine and node.additional:
+            mine = [node.additional]
+        found += mine
+    return tuple(dict.fromkeys(found))
+
+
+def item_at(nodes: Iterable[Node], index: int) -> At:
+    """The locations that look at a list's item, less `unevaluatedItems`."""
+    found: list[str] = []
+    for node in nodes:
+        if index < len(node.prefix):
+            found.append(node.prefix[index])
+        elif node.items:
+            found.append(node.items)
+    return tuple(dict.fromkeys(found))
+
+
+def common_types(nodes: Iterable[Node]) -> tuple[str, ...] | None:
+    """The types that every node takes; None where no node names one."""
+    common: list[str] | None = None
+    for node in nodes:
+        if node.types:
+            common = list(node.types) if common is None else _meet(common, node.types)
+    return None if common is None else tuple(common)
+
+
+def _meet(types: list[str], others: tuple[str, ...]) -> list[str]:
+    kept = []
+    for name in types:
+        if name in others or (name == "integer" and "number" in others):
+            kept.append(name)
+        elif name == "number" and "integer" in others:
+            kept.append("integer")
+    return kept
+
+
+def types_at(plan: Plan, at: str) -> tuple[str, ...] | None:
+    """The types a location can take, as far as `type`, members and unions say; None where they do not."""
+    node = plan.nodes[at]
+    said: list[tuple[str, ...]] = [node.types] if node.types else []
+    if node.members is not None and not node.types:
+        said.append(tuple(dict.fromkeys(type_of(member) for member in node.members)))
+    said += [types for there in (*node.refs, *node.all_of) if (types := types_at(plan, there)) is not None]
+    for group in (node.any_of, node.one_of):
+        branches = [types_at(plan, branch) for branch in group]
+        if branches and None not in branches:
+            said.append(tuple(dict.fromkeys(name for types in branches for name in types or ())))
+    if not said:
+        return None
+    common = list(said[0])
+    for types in said[1:]:
+        common = _meet(common, types)
+    return tuple(common)
+
+
+def takes_type(plan: Plan, at: str, value: Any) -> bool:
+    """Whether a location can take a value of this type at all."""
+    types = types_at(plan, at)
+    return types is None or has_type(plan, types, value)
+
+
+def has_type(plan: Plan, types: Iterable[str], value: Any) -> bool:
+    """Whether a value is of one of these types, in the plan's dialect."""
+    return any(is_of_type(value, name, whole_float_is_integer=plan.dialect.whole_float_is_integer) for name in types)
+
+
+def is_member(node: Node, value: Any) -> bool:
+    """Whether a value equals one of the node's `enum` or `const` members."""
+    return node.members is None or any(same(member, value) for member in node.members)

@@ -1,0 +1,305 @@
+"""The closed catalogue of problems: one maker per code, the only place where its words are written.
+
+Rules
+- Words never hold a value the caller sent. A key the caller chose is shown only where it is the
+  point (an unknown argument, an entry of a free-form map), escaped and cut.
+- Words that come from the schema (names, members, bounds, patterns) are the tool author's and may show.
+- Null is left out of the words unless the place is required or a list element: an optional argument
+  that wants no value is better left out than sent as null.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from argfit.core.values import EXACT
+
+Path = tuple[str | int, ...]
+
+CODES = frozenset(
+    "type minimum maximum required unknown enum const length items unique pattern format multiple union not"
+    " binder arguments".split()
+)
+
+NOUNS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+FORMATS = {
+    "date": "a date, YYYY-MM-DD",
+    "date-time": "a date and time, YYYY-MM-DDThh:mm:ssZ",
+    "time": "a time, hh:mm:ssZ",
+    "uuid": "an id",
+    "uri": "a web address",
+    "email": "an e-mail address",
+}
+
+SHOWN_AS_TYPE = frozenset({"date", "date-time", "time", "uuid"})  # where "text" would not say what to send
+
+NAME_SHOWN = 64  # characters of one name; longer names are the caller's noise, not help
+MEMBERS_SHOWN = 12
+LONG_NAME = 6  # letters from which two edits still mean the same name
+_PLAIN_NAME = re.compile(r"[A-Za-z_$][\w$-]{0,63}\Z")
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One place where arguments break the schema: where (`path`), which kind (`code`), in which words.
+
+    `path` is a tuple of names and indexes, empty for the arguments as a whole; `code` is one of `CODES`;
+    `str(problem)` is `<path> <words>`, as in `grades[0].quantity must be a whole number`.
+    """
+
+    path: Path
+    code: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{show_path(self.path)} {self.words}"
+
+
+def show_path(path: Path) -> str:
+    """Write a path as a person reads it: `grades[0].quantity`, `["a b"]`, `arguments` for the root."""
+    shown = ""
+    for step in path:
+        if isinstance(step, int):
+            shown += f"[{step}]"
+        elif _PLAIN_NAME.match(step):
+            shown += f".{step}" if shown else step
+        else:
+            shown += f"[{_quoted(step)}]"
+    return shown or "arguments"
+
+
+def message(problems: Sequence[Problem], more: int) -> str:
+    """Join problems into the sentence a model reads; the empty string when there are none."""
+    if not problems:
+        return ""
+    parts = [str(problem) for problem in problems]
+    if more:
+        parts.append(f"and {more} more")
+    return "; ".join(parts) + "."
+
+
+def _quoted(name: str) -> str:
+    cut = name[:NAME_SHOWN]
+    return json.dumps(cut, ensure_ascii=not cut.isprintable())
+
+
+# -- makers, one per code -----------------------------------------------------------------------------
+
+
+def wrong_type(path: Path, types: Iterable[str], format: str | None, *, null_counts: bool) -> Problem:
+    """`type`: the value is of no type the place takes."""
+    names = list(dict.fromkeys(types))
+    if not null_counts and len(names) > 1:
+        names = [name for name in names if name != "null"]
+    text = FORMATS[format] if format in SHOWN_AS_TYPE else NOUNS["string"]
+    nouns = [text if name == "string" else NOUNS[name] for name in names]
+    return Problem(path, "type", f"must be {_either(nouns)}")
+
+
+def out_of_bounds(path: Path, types: Iterable[str], bounds: "Bounds", *, too_low: bool) -> Problem:
+    """`minimum` or `maximum`: both bounds are named where there are both."""
+    whole = "integer" in types and "number" not in types
+    low, high = (bounds.whole_low, bounds.whole_high) if whole else (bounds.low, bounds.high)
+    noun = NOUNS["integer" if whole else "number"]
+    open_low = bounds.open_low and not whole
+    open_high = bounds.open_high and not whole
+    if low is None or high is None:
+        words = (
+            ("more than " if open_low else f"{noun} of at least ") + show_number(low)
+            if low is not None
+            else ("less than " if open_high else f"{noun} of at most ") + show_number(high)
+        )
+    elif open_low or open_high:
+        words = f"{'more than' if open_low else 'at least'} {show_number(low)} and "
+        words += f"{'less than' if open_high else 'at most'} {show_number(high)}"
+    else:
+        words = f"{noun} from {show_number(low)} to {show_number(high)}"
+    return Problem(path, "minimum" if too_low else "maximum", f"must be {words}")
+
+
+def missing(path: Path, because: str | None = None) -> Problem:
+    """`required`: the argument is not there; `because` names the argument that calls for it."""
+    return Problem(path, "required", f"is required with {_name(because)}" if because else "is required")
+
+
+def unknown(path: Path, absent: Iterable[str]) -> Problem:
+    """`unknown`: the schema is closed here; a near declared name among the absent ones is suggested."""
+    words = "is not an argument of this tool" if len(path) == 1 else "is not expected here"
+    return Problem(path, "unknown", words + _suggestion(str(path[-1]), absent))
+
+
+def not_a_member(path: Path, members: Sequence[Any], value: Any) -> Problem:
+    """`enum`, or `const` where there is one member only."""
+    if len(members) == 1:
+        return Problem(path, "const", f"must be {_member(members[0])}")
+    shown = ", ".join(_member(member) for member in members[:MEMBERS_SHOWN])
+    if len(members) > MEMBERS_SHOWN:
+        shown += f", … ({len(members) - MEMBERS_SHOWN} more)"
+    words = f"must be one of: {shown}"
+    if isinstance(value, str):
+        words += _suggestion(value, [member for member in members if isinstance(member, str)])
+    return Problem(path, "enum", words)
+
+
+def wrong_length(path: Path, at_least: int, at_most: int | None, length: int) -> Problem:
+    """`length`: text too short or too long, in characters."""
+    if length < at_least:
+        return Problem(
+            path,
+            "length",
+            "must not be empty" if at_least == 1 else f"must be at least {_counted(at_least, 'character')}",
+        )
+    return Problem(path, "length", f"must be at most {_counted(at_most or 0, 'character')}")
+
+
+def wrong_count(path: Path, at_least: int, at_most: int | None, count: int) -> Problem:
+    """`items`: a list (or object) with too few or too many entries."""
+    if count < at_least == 1:
+        words = "must not be empty"
+    elif at_least and at_most is not None:
+        words = f"must have from {at_least} to {_counted(at_most, 'item')}"
+    elif count < at_least:
+        words = f"must have at least {_counted(at_least, 'item')}"
+    else:
+        words = f"must have at most {_counted(at_most or 0, 'item')}"
+    return Problem(path, "items", words)
+
+
+def repeated(path: Path) -> Problem:
+    """`unique`: two items of the list are the same JSON value."""
+    return Problem(path, "unique", "must not repeat an item")
+
+
+def off_pattern(path: Path, pattern: str) -> Problem:
+    """`pattern`: the pattern is the tool author's and is shown as written."""
+    return Problem(path, "pattern", f"must match the pattern {pattern}")
+
+
+def off_format(path: Path, format: str) -> Problem:
+    """`format`: only for formats that were asked for."""
+    return Problem(path, "format", f"must be {FORMATS[format]}" if format in FORMATS else OTHER_WORDS)
+
+
+def not_multiple(path: Path, step: float) -> Problem:
+    """`multiple`: not a multiple of `step`."""
+    return Problem(path, "multiple", f"must be a multiple of {show_number(step)}")
+
+
+def needs_one(path: Path, names: Sequence[str]) -> Problem:
+    """`union`: the branches differ only in which argument they require."""
+    return Problem(path, "union", f"needs {_either([_name(name) for name in dict.fromkeys(names)])}")
+
+
+def ambiguous(path: Path) -> Problem:
+    """`union`: more than one branch of a `oneOf` takes the value."""
+    return Problem(path, "union", "fits more than one of the allowed shapes")
+
+
+OTHER_WORDS = "is not in an allowed form"
+
+
+def other(path: Path) -> Problem:
+    """`not`: anything the schema refuses for which there are no better words."""
+    return Problem(path, "not", OTHER_WORDS)
+
+
+def forbidden(path: Path) -> Problem:
+    """`not`: the schema of the place is `false`."""
+    return Problem(path, "not", "must not be sent")
+
+
+def not_an_object() -> Problem:
+    """`arguments`: what was sent as the arguments is no JSON object."""
+    return Problem((), "arguments", "must be an object")
+
+
+# -- parts of words -----------------------------------------------------------------------------------
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """The tightest numeric bounds of a place; `open_*` says that the limit itself is outside."""
+
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False
+    open_high: bool = False
+
+    @property
+    def whole_low(self) -> int | None:
+        """The least whole number inside."""
+        if self.low is None:
+            return None
+        return math.floor(self.low) + 1 if self.open_low else math.ceil(self.low)
+
+    @property
+    def whole_high(self) -> int | None:
+        """The greatest whole number inside."""
+        if self.high is None:
+            return None
+        return math.ceil(self.high) - 1 if self.open_high else math.floor(self.high)
+
+
+def show_number(value: float | None) -> str:
+    """Write a bound as a person does: `1`, not `1.0`."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        return str(int(value))
+    return str(value)
+
+
+def fold(name: str) -> str:
+    """What is left of a name when case, `_` and `-` do not count."""
+    return name.casefold().replace("_", "").replace("-", "")
+
+
+def _either(nouns: Sequence[str]) -> str:
+    return nouns[0] if len(nouns) == 1 else f"{', '.join(nouns[:-1])} or {nouns[-1]}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _name(name: str) -> str:
+    return name if _PLAIN_NAME.match(name) else _quoted(name)
+
+
+def _member(member: Any) -> str:
+    if isinstance(member, str) and member:
+        return member if len(member) <= NAME_SHOWN else member[:NAME_SHOWN] + "…"
+    return json.dumps(member, ensure_ascii=False)
+
+
+def _suggestion(name: str, candidates: Iterable[str]) -> str:
+    if len(name) > NAME_SHOWN:
+        return ""
+    allowed = 2 if len(name) >= LONG_NAME else 1
+    near = [
+        candidate
+        for candidate in dict.fromkeys(candidates)
+        if fold(candidate) == fold(name) or _edits(name, candidate, allowed) <= allowed
+    ]
+    return f" (did you mean {_name(near[0])}?)" if len(near) == 1 else ""
+
+
+def _edits(one: str, other: str, enough: int) -> int:
+    """Levenshtein distance, given up (as `enough + 1`) where the lengths alone say it is more."""
+    if abs(len(one) - len(other)) > enough:
+        return enough + 1
+    row = list(range(len(other) + 1))
+    for i, left in enumerate(one, 1):
+        before, row[0] = row[0], i
+        for j, right in enumerate(other, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (left != right))
+    return row[-1]

@@ -1,0 +1,151 @@
+"""The exact rule: a number is spelled as the schema wants it, and stays the same JSON value.
+
+Rules (contract, section 2)
+- `whole-number`: where the schema wants an integer, a float with no fraction is written as one; a value that
+  equals a listed member takes that member's spelling.
+- Every node that looks at a value may *vote* for a spelling. Nodes that hold together (`allOf`, `$ref`, …)
+  add their votes; where they differ the integer wins, since that is what a strict receiver refuses.
+- In a union only the branches that take the value vote, and only what all of them vote for counts: a branch
+  that takes the number as it is keeps it. Where none takes it, the one branch that could be meant votes.
+- `if`, `not` and `contains` only judge: they never vote.
+"""
+
+from typing import Any
+
+import msgspec
+
+from argfit.core.check import Walk
+from argfit.core.place import At, item_at, member_at
+from argfit.core.plan import Node
+from argfit.core.problem import Path
+from argfit.core.values import EXACT, is_number, same, whole
+
+Votes = dict[Path, Any]
+
+WHOLE_NUMBER = "whole-number"
+STRIP = "strip"
+DROPS = frozenset({STRIP})  # rules whose change leaves the key out; `after` is None then
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One value that was written differently: where, by which rule, from what, to what.
+
+    `at_risk` says that the digits may have been lost before the value came here: it was a float above 2^53.
+    """
+
+    path: Path
+    rule: str
+    before: Any
+    after: Any
+    at_risk: bool = False
+
+
+def changes(walk: Walk, value: Any) -> list[Change]:
+    """The exact changes that make `value` spelled as the plan wants it, in the value's order."""
+    found = []
+    for path, after in _votes(walk, ("#",), value, ()).items():
+        before = at_path(value, path)
+        if type(after) is not type(before):
+            at_risk = isinstance(before, float) and abs(before) > EXACT
+            found.append(Change(path, WHOLE_NUMBER, before, after, at_risk))
+    return found
+
+
+def apply(value: Any, changes: list[Change]) -> Any:
+    """The value with the changes made; what they do not touch is shared, the value itself is not altered."""
+    copies: dict[Path, Any] = {}
+
+    def copy_of(path: Path) -> Any:
+        if path not in copies:
+            original = at_path(value, path)
+            copies[path] = copied = dict(original) if isinstance(original, dict) else list(original)
+            if path:
+                copy_of(path[:-1])[path[-1]] = copied
+        return copies[path]
+
+    for change in changes:
+        container = copy_of(change.path[:-1])
+        if change.rule in DROPS:
+            del container[change.path[-1]]
+        else:
+            container[change.path[-1]] = change.after
+    return copies.get((), value)
+
+
+def at_path(value: Any, path: Path) -> Any:
+    """The part of a value that a path names."""
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _votes(walk: Walk, at: At, value: Any, path: Path) -> Votes:
+    nodes = walk.nodes(at, value)
+    votes: Votes = {}
+    if is_number(value):
+        spelled = _spelled(nodes, value)
+        if spelled is not None:
+            votes[path] = spelled
+    elif isinstance(value, dict):
+        loose, rest = walk.loose(nodes, value, path)
+        for key, part in value.items():
+            below = member_at(nodes, key) + (rest if key in loose else ())
+            _add(votes, _votes(walk, below, part, (*path, key)) if below else {})
+    elif isinstance(value, list):
+        loose, rest = walk.loose(nodes, value, path)
+        for index, part in enumerate(value):
+            below = item_at(nodes, index) + (rest if index in loose else ())
+            _add(votes, _votes(walk, below, part, (*path, index)) if below else {})
+    for node in nodes:
+        if node.members is not None and isinstance(value, dict | list):
+            _add(
+                votes,
+                next((_as_member(member, value, path) for member in node.members if same(member, value)), {}),
+            )
+        for group in (node.any_of, node.one_of):
+            if group:
+                _add(votes, _union(walk, group, value, path))
+    return votes
+
+
+def _spelled(nodes: list[Node], value: Any) -> Any:
+    if any("integer" in node.types and "number" not in node.types for node in nodes):
+        return value if isinstance(value, int) else whole(value)
+    members = (member for node in nodes for member in node.members or () if same(member, value))
+    return next(members, None)
+
+
+def _as_member(member: Any, value: Any, path: Path) -> Votes:
+    if is_number(member):
+        return {path: member}
+    if isinstance(member, dict):
+        parts = [(key, part) for key, part in member.items()]
+    elif isinstance(member, list):
+        parts = list(enumerate(member))
+    else:
+        return {}
+    votes: Votes = {}
+    for step, part in parts:
+        votes.update(_as_member(part, value[step], (*path, step)))
+    return votes
+
+
+def _union(walk: Walk, group: At, value: Any, path: Path) -> Votes:
+    branches = walk.accepting(group, value, path)
+    if not branches:
+        near = walk.nearest(group, value, path)
+        branches = near if len(near) == 1 else []
+    if not branches:
+        return {}
+    first, *others = [_votes(walk, (branch,), value, path) for branch in branches]
+    return {
+        where: spelled
+        for where, spelled in first.items()
+        if all(where in other and type(other[where]) is type(spelled) for other in others)
+    }
+
+
+def _add(votes: Votes, more: Votes) -> None:
+    for path, spelled in more.items():
+        if path not in votes or isinstance(spelled, int):
+            votes[path] = spelled

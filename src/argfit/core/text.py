@@ -1,0 +1,284 @@
+"""JSON text: read with every digit, located span by span, spliced so that all other bytes stay.
+
+Rules
+- A number whose float would lie (`5.0000000000000001`, `9007199254740993.0`, `1e400`) is read as a Decimal.
+- Doubled keys are seen, not resolved: which of two values a server takes is not ours to guess.
+- What a strict decoder refuses but a message may hold (lone surrogates, NaN, a byte order mark, ten thousand
+  levels, bytes that are no UTF-8) is read all the same; nothing here recurses on the text's depth.
+- Spans are byte offsets. Quotes and brackets are ASCII, so UTF-8 never hides one.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import msgspec
+
+from argfit.core.problem import Path
+
+_STRING = r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"'
+_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?"
+_TOKEN = re.compile(rf"[ \t\n\r]*+(?:({_STRING})|({_NUMBER})|([\[\]{{}},:])|(true|false|null|NaN))")
+_CONSTANTS = {"true": True, "false": False, "null": None, "NaN": float("nan")}
+_BLANK = re.compile(rb"[ \t\n\r]*+")
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_BARE = re.compile(rb"[-+.0-9A-Za-z]++")
+_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+_BOM = b"\xef\xbb\xbf"
+
+# Up to 17 characters without an exponent hold at most 16 digits: a float tells such a number from a whole one.
+_SAFE_LENGTH = 17
+_INT_DIGITS = 4300  # CPython's limit on int(text), sys.int_info.default_max_str_digits
+
+
+class NotJson(ValueError):
+    """The text is not one JSON value; the next step is the caller's, who knows where it came from."""
+
+
+class DoubledKey(Exception):
+    """An object in the text holds a key twice."""
+
+
+class Member(msgspec.Struct, frozen=True):
+    """Where one member of an object, or item of a list, stands: its key's first byte, its value's span."""
+
+    step: str | int
+    key_start: int
+    start: int
+    end: int
+
+
+def read(text: bytes) -> Any:
+    """Read one JSON value; NotJson, or DoubledKey where a key stands twice in one object."""
+    whole = text.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    try:
+        return _STRICT.decode(whole)
+    except (ValueError, RecursionError):
+        return _read_slowly(whole)
+
+
+def read_loosely(text: bytes) -> Any:
+    """Read one JSON value where the last of two equal keys counts; NotJson where it is none."""
+    whole = text.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    return _read_slowly(whole, doubled_is_fine=True)
+
+
+def number(text: str) -> float | Decimal:
+    """The float a number's text stands for, or a Decimal where a float would lie about being whole."""
+    rounded = float(text)
+    if len(text) <= _SAFE_LENGTH and "e" not in text and "E" not in text:
+        return rounded
+    if rounded - rounded == 0.0 and not rounded.is_integer():
+        return rounded
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:  # an exponent beyond what a Decimal holds
+        return rounded
+    return rounded if exact == rounded else exact
+
+
+def settle(value: Any) -> Any:
+    """Put the floats any JSON reader would give in the place of Decimals, in a value that `read` made."""
+    root = [value]
+    pending: list[Any] = [root]
+    while pending:
+        container = pending.pop()
+        for step, part in container.items() if isinstance(container, dict) else enumerate(container):
+            if isinstance(part, Decimal):
+                container[step] = float(part)
+            elif isinstance(part, dict | list):
+                pending.append(part)
+    return root[0]
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise DoubledKey
+    return members
+
+
+_STRICT = json.JSONDecoder(parse_float=number, object_pairs_hook=_each_once)
+
+
+def _read_slowly(text: str, *, doubled_is_fine: bool = False) -> Any:
+    """A reader with its own stack: any depth, integers of any length."""
+    root: list[Any] = []
+    stack: list[Any] = [root]
+    keys: list[str | None] = [None]
+    wanted = "value"  # value, value or ], key, key or }, colon, comma
+    position = 0
+    while len(stack) > 1 or not root:
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise NotJson
+        position = match.end()
+        string, digits, mark, _ = match.groups()
+        container = stack[-1]
+        if mark in ("]", "}"):
+            closes = list if mark == "]" else dict
+            if type(container) is not closes or container is root or wanted not in ("comma", f"first {mark}"):
+                raise NotJson
+            stack.pop()
+            keys.pop()
+            wanted = "comma"
+        elif mark == "," and wanted == "comma" and container is not root:
+            wanted = "key" if isinstance(container, dict) else "value"
+        elif mark == ":" and wanted == "colon":
+            wanted = "value"
+        elif wanted in ("key", "first }") and string is not None:
+            keys[-1] = key = json.loads(string)
+            if key in container and not doubled_is_fine:
+                raise DoubledKey
+            wanted = "colon"
+        elif wanted in ("value", "first ]") and mark not in (",", ":"):
+            value = _token_value(string, digits, mark, match[0].strip(" \t\n\r"))
+            key_now = keys[-1]
+            if isinstance(container, dict):
+                container[key_now] = value
+            else:
+                container.append(value)
+            wanted = "comma"
+            if mark:
+                stack.append(value)
+                keys.append(None)
+                wanted = "first ]" if mark == "[" else "first }"
+        else:
+            raise NotJson
+    if text[position:].strip(" \t\n\r"):
+        raise NotJson
+    return root[0]
+
+
+def _token_value(string: str | None, digits: str | None, mark: str | None, token: str) -> Any:
+    if string is not None:
+        return json.loads(string)
+    if mark:
+        return [] if mark == "[" else {}
+    if digits is None:
+        return _CONSTANTS[token]
+    if any(letter in digits for letter in ".eE"):
+        return number(digits)
+    return int(digits) if len(digits) <= _INT_DIGITS else Decimal(digits)
+
+
+# -- spans --------------------------------------------------------------------------------------------
+
+
+def locate(text: bytes, paths: Iterable[Path], start: int = 0) -> dict[Path, Member]:
+    """Where the parts named by `paths` stand in a text; parts that are not there are left out."""
+    wanted: dict[Any, Any] = {}
+    for path in paths:
+        branch = wanted
+        for step in path:
+            branch = branch.setdefault(step, {})
+        branch[None] = True
+    found: dict[Path, Member] = {}
+    if text.startswith(_BOM, start):
+        start += len(_BOM)
+    pending: list[tuple[dict[Any, Any], int, Path]] = [(wanted, _skip_blank(text, start), ())]
+    while pending:
+        branch, position, path = pending.pop()
+        for member in members(text, position):
+            below = branch.get(member.step)
+            if below is None:
+                continue
+            if None in below:
+                found[(*path, member.step)] = member
+            if len(below) > (None in below):
+                pending.append((below, member.start, (*path, member.step)))
+    return found
+
+
+def members(text: bytes, position: int) -> Iterator[Member]:
+    """The members of the object, or items of the list, that starts at `position`; none for anything else."""
+    opener = text[position : position + 1]
+    if opener not in (b"{", b"["):
+        return
+    position = _skip_blank(text, position + 1)
+    index = 0
+    while text[position : position + 1] not in (b"}", b"]", b""):
+        step: str | int = index
+        key_start = position
+        if opener == b"{":
+            key_end = _end(text, position)
+            step = _key(text[position:key_end])
+            position = _skip_blank(text, _skip_blank(text, key_end) + 1)
+        end = _end(text, position)
+        yield Member(step, key_start, position, end)
+        index += 1
+        position = _skip_blank(text, end)
+        if text[position : position + 1] == b",":
+            position = _skip_blank(text, position + 1)
+
+
+def splice(text: bytes, edits: Iterable[tuple[int, int, bytes]]) -> bytes:
+    """The text with spans replaced; the spans do not overlap."""
+    pieces = []
+    position = 0
+    for start, end, replacement in sorted(edits):
+        pieces += [text[position:start], replacement]
+        position = end
+    return b"".join([*pieces, text[position:]])
+
+
+def without_members(text: bytes, start: int, names: frozenset[str]) -> list[tuple[int, int, bytes]]:
+    """The edits that take members out of the object at `start`, each with one comma."""
+    edits: list[tuple[int, int, bytes]] = []
+    last_kept: Member | None = None
+    gone: list[Member] = []
+    for member in members(text, _skip_blank(text, start)):
+        if member.step in names:
+            gone.append(member)
+            continue
+        if gone:
+            edits.append((gone[0].key_start, member.key_start, b""))
+            gone = []
+        last_kept = member
+    if gone:
+        edits.append((last_kept.end if last_kept else gone[0].key_start, gone[-1].end, b""))
+    return edits
+
+
+def encoded(value: Any) -> bytes:
+    """A JSON value as it is written into a text: compact, ASCII."""
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _skip_blank(text: bytes, position: int) -> int:
+    match = _BLANK.match(text, position)
+    return match.end() if match else position
+
+
+def _end(text: bytes, position: int) -> int:
+    first = text[position : position + 1]
+    if first == b'"':
+        match = _TEXT.match(text, position)
+    elif first in (b"{", b"["):
+        return _end_of_container(text, position)
+    else:
+        match = _BARE.match(text, position)
+    if match is None:
+        raise NotJson
+    return match.end()
+
+
+def _end_of_container(text: bytes, position: int) -> int:
+    depth = 0
+    for match in _BRACKET.finditer(text, position):
+        mark = match[0]
+        if mark in (b"{", b"["):
+            depth += 1
+        elif mark in (b"}", b"]"):
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    raise NotJson
+
+
+def _key(quoted: bytes) -> str:
+    if b"\\" not in quoted:
+        return quoted[1:-1].decode("utf-8", "surrogateescape")
+    return str(json.loads(quoted.decode("utf-8", "surrogateescape")))
