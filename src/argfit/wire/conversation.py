@@ -1,0 +1,296 @@
+"""One client and one server, message by message: what is fitted, asked, refused and explained.
+
+Rules (contract, section 8)
+- A message that needs no change is the very bytes that came.
+- A call that carries `requestState` is fitted as its first leg was: the server may have bound that state to a
+  hash of the arguments (official SDK, request_state.py).
+- Nothing here waits: a call whose schema is not known is `Ask`ed for, and offered again.
+- Every request of the client is tracked until it is answered, so that none is left open when the server ends.
+"""
+
+from collections import OrderedDict
+
+import msgspec
+
+from argfit.core import text as json_text
+from argfit.core.fit import Engine, Fit, fit_text, fit_value
+from argfit.core.plan import declared_part
+from argfit.core.problem import Path, show_path
+from argfit.wire import reply
+from argfit.wire.asking import Ask, Asking, is_modern, keep
+from argfit.wire.explaining import CallResult, Explaining, Misfit, result_of
+from argfit.wire.message import (
+    Call,
+    Id,
+    Message,
+    batch_members,
+    has_doubled_keys,
+    id_of,
+    raw_id,
+    read_call,
+    read_message,
+    replaced,
+    value_of,
+)
+from argfit.wire.tools import Tools
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What the operator chose: `forward`, `explain` or `refuse`, and which undeclared arguments to leave out."""
+
+    on_misfit: str = "explain"
+    strip: frozenset[str] = frozenset()
+
+
+class Log(msgspec.Struct, frozen=True):
+    """A log line to be written: its level, the contract's text and arguments, the fields that go beside it."""
+
+    level: str
+    text: str
+    args: tuple[str, ...]
+    extra: dict[str, str]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What becomes of a client's message: `forward` to the server (if anything), `answers` to the client."""
+
+    forward: bytes
+    answers: bytes = b""
+
+
+class _Open(msgspec.Struct):
+    """A request of the client that has no answer yet."""
+
+    id: bytes
+    method: str
+    generation: int = 0  # of the tools, when it was sent
+    task_id: str = ""
+    engine: Engine | None = None  # what a call was fitted with
+    misfit: Misfit | None = None
+
+
+class Conversation:
+    """The state between one client and one server; `token` makes the ids of our questions unguessable."""
+
+    def __init__(self, settings: Settings, token: str) -> None:
+        self.logs: list[Log] = []
+        self._settings = settings
+        self._tools = Tools(settings.strip)
+        self.asking = Asking(self._tools, token)
+        self._explaining = Explaining()
+        self._open: dict[Id, _Open] = {}
+        self._legs: OrderedDict[str, _Open] = OrderedDict()
+
+    # -- from the client ------------------------------------------------------------------------------
+
+    def client_message(self, line: bytes, now: float, *, waited: bool = False) -> Verdict | Ask:
+        """Decide on a client's message; `waited` says that it was offered before and asks for nothing more."""
+        message = read_message(line)
+        if message is None:
+            spans = batch_members(line)
+            return Verdict(line) if spans is None else self._batch(line, spans, now, waited=waited)
+        call = _called(message)
+        if call is None:
+            self._track(message)
+            return Verdict(line)
+        return (None if waited else self._ask_for(call, now)) or self._decide_call(message, call, line)
+
+    def _batch(self, line: bytes, spans: list[json_text.Member], now: float, *, waited: bool) -> Verdict | Ask:
+        """Decide on a batch (MCP 2025-03-26): all of it waits, each message is decided, what is refused goes."""
+        parts = [line[span.start : span.end] for span in spans]
+        messages = [read_message(part) for part in parts]
+        calls = [message and _called(message) for message in messages]
+        for call in calls:
+            ask = self._ask_for(call, now) if call and not waited else None
+            if ask is not None:
+                return ask
+        edits: dict[json_text.Member, bytes] = {}
+        answers = b""
+        for span, part, message, call in zip(spans, parts, messages, calls, strict=True):
+            if call and message:
+                verdict = self._decide_call(message, call, part)
+                answers += verdict.answers
+                if verdict.forward is not part:
+                    edits[span] = verdict.forward
+            elif message:
+                self._track(message)
+        return Verdict(rebatched(line, spans, edits), answers)
+
+    def _track(self, message: Message) -> None:
+        """Keep track of any message of the client that is not a call to be fitted."""
+        method = message.method
+        if method is msgspec.UNSET:
+            return
+        id = id_of(message.id)
+        if id is not None:
+            opened = self._open[id] = _Open(raw_id(message.id), method, self._tools.generation)
+            if method in ("tasks/result", "tasks/get"):
+                opened.task_id = str(_member(message, "taskId"))
+            elif method == "initialize":
+                self.asking.initialized = False
+        elif method == "notifications/initialized":
+            self.asking.initialized = True
+        elif method == "notifications/cancelled":
+            cancelled = _member(message, "requestId")
+            if isinstance(cancelled, str | int | float):
+                self._open.pop(cancelled, None)
+
+    def _decide_call(self, message: Message, call: Call, line: bytes) -> Verdict:
+        """Decide on a call whose schema is known, or will not be known in time."""
+        opened = _Open(raw_id(message.id), "tools/call", engine=self._engine_for(call))
+        self._open[id_of(message.id) or 0] = opened
+        if opened.engine is None:
+            return Verdict(line)
+        fit = _fit(opened.engine, call)
+        if (fit.ok and not fit.changes) or has_doubled_keys(line):
+            return Verdict(line)
+        return self._not_right(message, call, opened.engine, fit, line)
+
+    def _not_right(self, message: Message, call: Call, engine: Engine, fit: Fit, line: bytes) -> Verdict:
+        """Decide on a call that is not right as it came: changed, refused, or forwarded to be explained."""
+        for change in fit.changes:
+            self._log_change(call.name, engine, change.path, change.rule)
+        id = id_of(message.id) or 0
+        if not fit.ok and self._settings.on_misfit == "refuse" and call.task is msgspec.UNSET:
+            del self._open[id]
+            self._log_refusal(call.name, engine, [problem.path for problem in fit.problems])
+            info = self._tools.server_info
+            answer = reply.refusal(raw_id(message.id), call.name, fit, modern=is_modern(call), server_info=info)
+            return Verdict(b"", answer)
+        if not fit.ok and self._settings.on_misfit == "explain":
+            self._open[id].misfit = Misfit(call.name, reply.note(fit))
+        if fit.changes and fit.json is not None:
+            line = replaced(line, ("params", "arguments"), fit.json)
+        return Verdict(line)
+
+    def _ask_for(self, call: Call, now: float) -> Ask | None:
+        return self.asking.ask_for(call, now) if self._leg_of(call) is None else None
+
+    def _leg_of(self, call: Call) -> _Open | None:
+        """The call that this one goes on with, where the server gave it a state to carry."""
+        state = value_of(call.request_state)
+        return self._legs.get(state) if isinstance(state, str) else None
+
+    def _engine_for(self, call: Call) -> Engine | None:
+        leg = self._leg_of(call)
+        if leg is not None:
+            return leg.engine
+        tool = self.asking.tool(call.name)
+        if tool is None:
+            return None
+        first = not tool.compiled
+        engine = self._tools.engine(tool)
+        for at in (("#",) if engine is None else engine.plan.unusable) if first else ():
+            text = "MCP tool %s: schema at %s is not usable."
+            self.logs.append(Log("WARNING", text, (call.name, at), {"tool": call.name}))
+        return engine
+
+    # -- from the server ------------------------------------------------------------------------------
+
+    def server_message(self, line: bytes, now: float) -> bytes:
+        """Decide on a server's message: the bytes for the client, none where it was an answer to us."""
+        message = read_message(line)
+        if message is not None:
+            return self._heard(message, line, now)
+        spans = batch_members(line)
+        edits: dict[json_text.Member, bytes] = {}
+        for span in spans or ():
+            part = line[span.start : span.end]
+            answer = read_message(part)
+            passed = self._heard(answer, part, now) if answer else part
+            if passed is not part:
+                edits[span] = passed
+        return rebatched(line, spans or [], edits)
+
+    def _heard(self, message: Message, line: bytes, now: float) -> bytes:
+        if message.method is not msgspec.UNSET:
+            if message.method == "notifications/tools/list_changed":
+                self._tools.changed()
+            return line
+        id = id_of(message.id)
+        if id is None:
+            return line
+        if self.asking.is_ours(id):
+            self.asking.answered(id, message, now)
+            return b""
+        opened = self._open.pop(id, None)
+        if opened is None:
+            return line
+        if opened.method == "tools/call":
+            return self._call_answered(opened, message, line)
+        if opened.method == "tools/list":
+            self._tools.learn(message.result, opened.generation, now)
+        elif opened.method in ("initialize", "server/discover"):
+            result = value_of(message.result)
+            if isinstance(result, dict) and isinstance(result.get("capabilities"), dict):
+                self.asking.has_tools = "tools" in result["capabilities"]
+        elif opened.task_id:
+            return self._explaining.task_answered(opened.method, opened.task_id, message, line)
+        return line
+
+    def _call_answered(self, opened: _Open, message: Message, line: bytes) -> bytes:
+        goes_on = b'"requestState"' in line
+        result = result_of(message) if opened.misfit or goes_on else CallResult()
+        if isinstance(result.request_state, str):
+            keep(self._legs, result.request_state, opened)
+        if opened.misfit is None:
+            return line
+        return self._explaining.call_answered(opened.misfit, message, result, line)
+
+    # -- what cannot be read, and the end -------------------------------------------------------------
+
+    def skimmed_from_client(self, message: Message) -> None:
+        """A message of the client's, too large to be read, has passed: a request is open."""
+        self._track(message)
+
+    def skimmed_from_server(self, message: Message) -> None:
+        """A message of the server's, too large to be read, has passed: a request is answered."""
+        id = id_of(message.id)
+        if id is not None and message.method is msgspec.UNSET:
+            self._open.pop(id, None)
+
+    def server_gone(self, code: int) -> bytes:
+        """The server has ended: an error for each request it left open."""
+        answers = b"".join(reply.server_gone(opened.id, code) for opened in self._open.values())
+        self._open.clear()
+        return answers
+
+    # -- logs -----------------------------------------------------------------------------------------
+
+    def _log_change(self, tool: str, engine: Engine, path: Path, rule: str) -> None:
+        argument = show_path(declared_part(engine.plan, path))
+        extra = {"tool": tool, "argument": argument, "rule": rule}
+        self.logs.append(Log("DEBUG", "MCP tool %s: argument %s fitted (%s).", (tool, argument, rule), extra))
+
+    def _log_refusal(self, tool: str, engine: Engine, paths: list[Path]) -> None:
+        named = ", ".join(dict.fromkeys(show_path(declared_part(engine.plan, path)) for path in paths))
+        text = "MCP tool %s refused the call: argument %s is invalid."
+        self.logs.append(Log("INFO", text, (tool, named), {"tool": tool, "argument": named}))
+
+
+def _called(message: Message) -> Call | None:
+    """The call that a message is: one that names a tool, and has an id to be answered by."""
+    if message.method != "tools/call" or id_of(message.id) is None:
+        return None
+    return read_call(message.params)
+
+
+def _fit(engine: Engine, call: Call) -> Fit:
+    if call.arguments is msgspec.UNSET:
+        return fit_value(engine, None)
+    return fit_text(engine, bytes(call.arguments))
+
+
+def _member(message: Message, name: str) -> object:
+    params = value_of(message.params)
+    return params.get(name, "") if isinstance(params, dict) else ""
+
+
+def rebatched(line: bytes, spans: list[json_text.Member], edits: dict[json_text.Member, bytes]) -> bytes:
+    """A batch with some messages replaced; an empty replacement takes its message out, and the last the line."""
+    if not edits:
+        return line
+    if all(edits.values()):
+        return json_text.splice(line, [(span.start, span.end, new) for span, new in edits.items()])
+    kept = [part for span in spans if (part := edits.get(span, line[span.start : span.end]))]
+    return line[: spans[0].start] + b",".join(kept) + line[spans[-1].end :] if kept else b""

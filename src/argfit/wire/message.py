@@ -1,0 +1,168 @@
+"""JSON-RPC messages as they are on the wire: read leniently, kept as bytes.
+
+Rules
+- A message that cannot be read is None: it is relayed as it came, it is never an error of ours.
+- An id is compared by value (`1.0` answers `1`, "1" does not) and written back as the client spelled it.
+- What a strict decoder refuses (NaN, lone surrogates, ten thousand levels, a byte order mark) still has an id
+  and a method: a request whose answer went unseen would be answered twice when the server dies.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+from argfit.core import text as json_text
+from argfit.core.problem import Path
+
+Id = str | int | float
+
+_NO_JSON = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+
+
+class Message(msgspec.Struct):
+    """The members of a JSON-RPC message that matter here; `Raw` members are bytes of the message."""
+
+    id: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    method: str | msgspec.UnsetType = msgspec.UNSET
+    params: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class Call(msgspec.Struct, rename="camel"):
+    """The `params` of a `tools/call`."""
+
+    name: str
+    arguments: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    meta: msgspec.Raw | msgspec.UnsetType = msgspec.field(name="_meta", default=msgspec.UNSET)
+    request_state: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    task: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+_decode_message = msgspec.json.Decoder(Message).decode
+_decode_call = msgspec.json.Decoder(Call).decode
+_decode_any = msgspec.json.Decoder().decode
+
+
+def read_message(line: bytes) -> Message | None:
+    """Read one message; None for a batch, a log line, or anything else that is no JSON object."""
+    try:
+        return _decode_message(line)
+    except _NO_JSON:
+        return _read_tolerantly(line)
+
+
+def batch_members(line: bytes) -> list[json_text.Member] | None:
+    """Where the messages of a batch stand (MCP 2025-03-26); None where the line is no batch."""
+    if line.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] != b"[":
+        return None
+    try:
+        return list(json_text.members(line, line.index(b"[")))
+    except json_text.NotJson:
+        return None
+
+
+def read_call(params: msgspec.Raw | msgspec.UnsetType) -> Call | None:
+    """Read the `params` of a call; None where they name no tool."""
+    if params is msgspec.UNSET:
+        return None
+    try:
+        return _decode_call(params)
+    except _NO_JSON:
+        members = _raw_members(bytes(params))
+    if members is None or type(name := value_of(members.pop("name", None))) is not str:
+        return None
+    known = {"arguments": "arguments", "_meta": "meta", "requestState": "request_state", "task": "task"}
+    return Call(name, **{known[key]: raw for key, raw in members.items() if key in known})
+
+
+def id_of(raw: msgspec.Raw | msgspec.UnsetType) -> Id | None:
+    """An id's value, by which an answer is matched to its request; None for what is no JSON-RPC id."""
+    value = value_of(raw)
+    return value if type(value) in (str, int, float) else None
+
+
+def value_of(raw: Any) -> Any:
+    """The JSON value of raw bytes; None for null, for nothing, and for what cannot be read."""
+    if raw is None or raw is msgspec.UNSET:
+        return None
+    try:
+        return _decode_any(raw)
+    except _NO_JSON:
+        pass
+    try:
+        return json_text.settle(json_text.read_loosely(bytes(raw)))
+    except json_text.NotJson:
+        return None
+
+
+def has_doubled_keys(line: bytes) -> bool:
+    """Whether a message says twice what is called with what: then which one counts is the server's to say."""
+    start = line.index(b"{")
+    for names in ({"id", "method", "params"}, {"name", "arguments", "_meta"}):
+        try:
+            found = [member for member in json_text.members(line, start) if member.step in names]
+        except json_text.NotJson:
+            return True
+        if len({member.step for member in found}) < len(found):
+            return True
+        start = next((member.start for member in found if member.step == "params"), start)
+    return False
+
+
+def raw_id(raw: msgspec.Raw | msgspec.UnsetType) -> bytes:
+    """An id as it was spelled, in bytes of its own: `Raw` keeps the whole message alive."""
+    return b"null" if raw is msgspec.UNSET else bytes(raw)
+
+
+def replaced(line: bytes, path: Path, new: bytes) -> bytes:
+    """The line with the value at a path replaced."""
+    found = json_text.locate(line, [path])[path]
+    return json_text.splice(line, [(found.start, found.end, new)])
+
+
+def _read_tolerantly(line: bytes) -> Message | None:
+    members = _raw_members(line)
+    if members is None:
+        return None
+    method = value_of(members.pop("method", None))
+    known = {key: raw for key, raw in members.items() if key in ("id", "params", "result", "error")}
+    return Message(method=method if isinstance(method, str) else msgspec.UNSET, **known)
+
+
+def _raw_members(line: bytes) -> dict[str, msgspec.Raw] | None:
+    start = 3 if line.startswith(b"\xef\xbb\xbf") else 0
+    if line[start:].lstrip()[:1] != b"{":
+        return None
+    try:
+        spans = list(json_text.members(line, line.index(b"{")))
+    except json_text.NotJson:
+        return None
+    return {str(span.step): msgspec.Raw(line[span.start : span.end]) for span in spans}
+
+
+# -- messages too large to parse ----------------------------------------------------------------------
+
+_LAST_ID = re.compile(
+    rb'[,{]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+)\s*(?:,\s*"jsonrpc"\s*:\s*"2.0"\s*)?\}\s*\Z'
+)
+TAIL = 4096  # bytes kept of the end of an overlong message, to find an id that stands last
+
+
+def skim(head: bytes, tail: bytes) -> Message:
+    """What can be said of an overlong message from its two ends: the id and the method, where they stand there."""
+    found = Message()
+    try:
+        for member in json_text.members(head, head.index(b"{")):
+            if member.step == "id":
+                found.id = msgspec.Raw(head[member.start : member.end])
+            elif member.step == "method":
+                method = value_of(head[member.start : member.end])
+                found.method = method if isinstance(method, str) else msgspec.UNSET
+    except (json_text.NotJson, ValueError):
+        pass  # the head is cut off somewhere: what came before the cut counts
+    last = _LAST_ID.search(tail)
+    if found.id is msgspec.UNSET and last:
+        found.id = msgspec.Raw(last[1])
+    return found
