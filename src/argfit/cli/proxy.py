@@ -1,0 +1,98 @@
+"""Put argfit in front of a stdio MCP server: `argfit proxy --` goes before the server's own command.
+
+Try:
+  argfit proxy -- uvx mcp-server-fetch
+
+The server's stderr goes through and its exit code becomes argfit's; a command that cannot be started
+exits 127.
+"""
+
+import argparse
+import secrets
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from argfit.proxy import process
+
+if TYPE_CHECKING:
+    from argfit.wire.conversation import Log
+
+SUMMARY = "a stdio MCP server behind argfit"
+LONGEST_WAIT = 3600.0  # seconds; longer than any client waits for an answer
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.usage = "argfit proxy [options] -- COMMAND [ARG ...]"
+    parser.add_argument(
+        "--on-misfit",
+        choices=("forward", "explain", "refuse"),
+        default="explain",
+        help="a call that does not fit goes on as it is (forward), also explained when the server answers it with "
+        "an error (explain, the default), or is answered by argfit and not sent (refuse)",
+    )
+    parser.add_argument(
+        "--strip",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="leave out this top-level argument where the tool does not declare it; may be repeated",
+    )
+    parser.add_argument(
+        "--schema-wait",
+        metavar="SECONDS",
+        type=_seconds,
+        default=2.0,
+        help="how long a call may wait for its tool's schema; past that it goes on untouched (default: 2)",
+    )
+    parser.add_argument("--verbose", action="store_true", help="write log lines to stderr, without values")
+    parser.add_argument("misplaced", nargs="*", help=argparse.SUPPRESS)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= LONGEST_WAIT:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds from 0 to {LONGEST_WAIT:.0f}")
+    return seconds
+
+
+def run(options: argparse.Namespace) -> int:
+    """Start the server, relay until it ends, and return its exit code."""
+    if options.misplaced or not options.after:
+        print(
+            "argfit proxy: put -- and then the server's command last: argfit proxy -- COMMAND ARG...",
+            file=sys.stderr,
+        )
+        return 2
+    try:
+        child = process.start(options.after)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        print(f"argfit: cannot start {options.after[0]}: {reason}; check the command after --", file=sys.stderr)
+        return process.CANNOT_START
+    process.forward_signals(child)
+
+    # Imported only now: the server starts up meanwhile, and its first answer comes no later for our sake.
+    from argfit.proxy.stdio import Relay
+    from argfit.wire.conversation import Settings
+    from argfit.wire.session import Session
+
+    settings = Settings(options.on_misfit, frozenset(options.strip))
+    session = Session(settings, secrets.token_hex(8), options.schema_wait)
+    return Relay(child, session, _log_to_stderr() if options.verbose else lambda line: None).run()
+
+
+def _log_to_stderr() -> Callable[["Log"], None]:
+    import logging  # only where it is asked for: it costs 5 ms of every start
+
+    logging.basicConfig(stream=sys.stderr, level=logging.DEBUG, format="%(levelname)s %(name)s: %(message)s")
+    logger = logging.getLogger("argfit")
+
+    def write(line: "Log") -> None:
+        logger.log(logging.getLevelNamesMapping()[line.level], line.text, *line.args, extra=line.extra)
+
+    return write
