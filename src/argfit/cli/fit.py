@@ -68,7 +68,7 @@ def _schema(file: str, tool: str | None) -> Any:
     from argfit.core import text as json_text
 
     try:
-        found = json_text.settle(json_text.read_loosely(Path(file).read_bytes()))
+        found = json_text.loads(Path(file).read_bytes())
     except OSError as error:
         raise Unreadable(f"cannot read {file}: {error.strerror}; --schema names a JSON file") from None
     except json_text.NotJson:
@@ -105,7 +105,7 @@ def _arguments(given: list[str]) -> bytes:
     from_stdin = not given or given[0] == "-"
     text = sys.stdin.buffer.read() if from_stdin else given[0].encode("utf-8", "surrogateescape")
     try:
-        json_text.read_loosely(text)
+        json_text.loads(text)
     except json_text.NotJson:
         raise Unreadable("the arguments are not JSON; pass one JSON object, as in '{\"line\": 5.0}'") from None
     return text

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     from argfit.wire.conversation import Settings
     from argfit.wire.session import Session
 
-    settings = Settings(options.on_misfit, frozenset(options.strip))
+    settings = Settings(options.on_misfit, frozenset(options.strip), options.verbose)
     session = Session(settings, secrets.token_hex(8), options.schema_wait)
     return Relay(child, session, _log_to_stderr() if options.verbose else lambda line: None).run()
 

@@ -5,7 +5,7 @@ Rules
 - Arguments that nest too deep to be judged are not: they are named as a problem, never a crash.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -18,7 +18,8 @@ from argfit.core.plan import Plan, compile_plan, declares, is_recursive
 from argfit.core.problem import Problem, message
 from argfit.core.schema import read
 from argfit.core.spelling import DROPS, STRIP, Change, apply, changes
-from argfit.core.watch import watch
+from argfit.core.values import EXACT
+from argfit.core.watch import LookCloser, Watch, watch
 
 PROBLEMS_HELD = 10
 
@@ -44,11 +45,11 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 class Engine(msgspec.Struct, frozen=True):
-    """A compiled schema: the plan, its judge, its quick look, and the names an operator wants left out."""
+    """A compiled schema: the plan, its judge, its quick way, and the names an operator wants left out."""
 
     plan: Plan
     judge: Judge
-    quiet: Callable[[Any], bool] | None
+    watch: Watch | None
     recursive: bool
     strip: frozenset[str]
 
@@ -58,7 +59,7 @@ class Engine(msgspec.Struct, frozen=True):
             return False
         if self.strip and not self.strip.isdisjoint(arguments):
             return False
-        return (self.quiet is None or self.quiet(arguments)) and self.judge.accepts(arguments)
+        return (self.watch is None or self.watch.quiet(arguments)) and self.judge.accepts(arguments)
 
 
 def compile_engine(schema: Any, strip: Iterable[str] = ()) -> Engine:
@@ -78,9 +79,13 @@ def fit_value(engine: Engine, arguments: Any) -> Fit:
     try:
         if engine.is_right(arguments):
             return Fit(True, arguments)
+        fit = _fit_closely(engine, arguments, quick=True)
     except RecursionError:
         return _beyond_us(arguments)
-    return _fit_closely(engine, arguments)
+    if any(map(_at_risk, fit.changes)):
+        marked = (msgspec.structs.replace(change, at_risk=_at_risk(change)) for change in fit.changes)
+        fit = msgspec.structs.replace(fit, changes=tuple(marked))
+    return fit
 
 
 def fit_text(engine: Engine, text: bytes) -> Fit:
@@ -92,47 +97,82 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         pass  # the reader below takes more
     try:
-        arguments = json_text.read(text)
+        reading = json_text.read(text)
     except json_text.DoubledKey:
-        return Fit(True, json_text.settle(json_text.read_loosely(text)), json=text)
+        return Fit(True, json_text.loads(text), json=text)
     except json_text.NotJson:
         return Fit(False, None, problems=(words.not_an_object(),), json=text)
-    fit = _fit_closely(engine, {} if arguments is None else arguments)
-    json = _spliced(text, fit.changes) if fit.changes else text
-    return msgspec.structs.replace(fit, arguments=json_text.settle(fit.arguments), json=json)
+    arguments = {} if reading.value is None else reading.value
+    exact = reading.exact
+    try:
+        fit = _fit_closely(engine, arguments, quick=exact)
+    except RecursionError:
+        fit = _beyond_us(arguments)
+    fitted = fit.arguments if exact else json_text.settle(fit.arguments)
+    json = _spliced(text, fit.changes, reading.floats) if fit.changes else text
+    return Fit(fit.ok, fitted, fit.changes, fit.problems, fit.more, json)
 
 
-def _spliced(text: bytes, changes: tuple[Change, ...]) -> bytes:
-    written = {change.path: change.after for change in changes if change.rule not in DROPS}
-    spans = json_text.locate(text, written)
-    edits = [(spans[path].start, spans[path].end, json_text.encoded(after)) for path, after in written.items()]
-    dropped = frozenset(str(change.path[-1]) for change in changes if change.rule in DROPS)
-    return json_text.splice(text, edits + (json_text.without_members(text, 0, dropped) if dropped else []))
+def _at_risk(change: Change) -> bool:
+    """Whether a change is of a float whose digits may have been lost before it became one."""
+    return isinstance(change.before, float) and not -EXACT <= change.before <= EXACT
 
 
-def _fit_closely(engine: Engine, arguments: Any) -> Fit:
+def _spliced(text: bytes, changes: tuple[Change, ...], floats: list[Any]) -> bytes:
+    """The text with the changes made: floats are found by their order, anything else by its path."""
+    order = {id(value): index for index, value in enumerate(floats)}
+    by_order, by_path, dropped = {}, {}, set()
+    for change in changes:
+        if change.rule in DROPS:
+            dropped.add(str(change.path[-1]))
+        elif id(change.before) in order:
+            by_order[order[id(change.before)]] = json_text.encoded(change.after)
+        else:
+            by_path[change.path] = json_text.encoded(change.after)
+    edits = list(json_text.float_spans(text, by_order))
+    if by_path:
+        spans = json_text.locate(text, by_path)
+        edits += [(spans[path].start, spans[path].end, after) for path, after in by_path.items()]
+    if dropped:
+        edits += json_text.without_members(text, 0, frozenset(dropped))
+    return json_text.splice(text, edits)
+
+
+def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> Fit:
+    """Fit arguments that are not right as they came; RecursionError where they nest too deep to be judged."""
     if not isinstance(arguments, dict):
         return Fit(False, arguments, problems=(words.not_an_object(),))
     if engine.recursive and too_deep(arguments):
         return _beyond_us(arguments)
-    try:
-        return _fitted(engine, arguments)
-    except RecursionError:
-        return _beyond_us(arguments)
-
-
-def _fitted(engine: Engine, arguments: dict[str, Any]) -> Fit:
     made = [Change((name,), STRIP, value, None) for name, value in arguments.items() if name in engine.strip]
-    made += changes(Walk(engine.plan, engine.judge), apply(arguments, made))
-    fitted = apply(arguments, made)
-    valid = engine.judge.accepts(fitted)
-    if valid and not _holds_nan(fitted):
+    fitted = apply(arguments, made) if made else arguments
+    seen_through, fitted = _respelled(engine, fitted, made, quick=quick)
+    certainly_wrong = not engine.judge.accepts(fitted)
+    if not certainly_wrong and (seen_through or not _holds_nan(fitted)):
         return Fit(True, fitted, tuple(made))
     found = Walk(engine.plan, engine.judge).problems(("#",), fitted, ())
-    if not found and not valid:
+    if certainly_wrong and not found:
         found = (words.other(()),)
     shown = found[:PROBLEMS_HELD]
     return Fit(not found, fitted, tuple(made), shown, len(found) - len(shown))
+
+
+def _respelled(engine: Engine, arguments: Any, made: list[Change], *, quick: bool) -> tuple[bool, Any]:
+    """The arguments as the schema wants them spelled; True where the quick way could see to it."""
+    if quick:
+        if engine.watch is None:
+            return True, arguments
+        ours: list[Change] = []
+        try:
+            fitted = engine.watch.respell(arguments, (), ours)
+        except LookCloser:
+            pass
+        else:
+            made += ours
+            return True, fitted
+    respellings = changes(Walk(engine.plan, engine.judge), arguments)
+    made += respellings
+    return False, apply(arguments, respellings)
 
 
 def _beyond_us(arguments: Any) -> Fit:

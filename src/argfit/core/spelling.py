@@ -18,7 +18,7 @@ from argfit.core.check import Walk
 from argfit.core.place import At, item_at, member_at
 from argfit.core.plan import Node
 from argfit.core.problem import Path
-from argfit.core.values import EXACT, is_number, same, whole
+from argfit.core.values import is_number, same, whole
 
 Votes = dict[Path, Any]
 
@@ -46,9 +46,17 @@ def changes(walk: Walk, value: Any) -> list[Change]:
     for path, after in _votes(walk, ("#",), value, ()).items():
         before = at_path(value, path)
         if type(after) is not type(before):
-            at_risk = isinstance(before, float) and abs(before) > EXACT
-            found.append(Change(path, WHOLE_NUMBER, before, after, at_risk))
+            found.append(Change(path, WHOLE_NUMBER, before, after))
     return found
+
+
+def respelled(value: float, path: Path, out: list[Change]) -> float:
+    """A float where an integer is wanted: the integer, if it spells one, with the change noted in `out`."""
+    after = whole(value)
+    if after is None:
+        return value
+    out.append(Change(path, WHOLE_NUMBER, value, after))
+    return after
 
 
 def apply(value: Any, changes: list[Change]) -> Any:

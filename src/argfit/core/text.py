@@ -10,7 +10,7 @@ Rules
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -26,7 +26,15 @@ _BLANK = re.compile(rb"[ \t\n\r]*+")
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _BARE = re.compile(rb"[-+.0-9A-Za-z]++")
 _BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+_KEY = re.compile(rb'("(?:[^"\\]++|\\.)*+")[ \t\n\r]*+:[ \t\n\r]*+', re.DOTALL)
+_NEXT = re.compile(rb"[ \t\n\r]*+,?[ \t\n\r]*+")
+_BRACE, _BRACKETED, _QUOTE = b'{["'
+_OPENERS = frozenset((_BRACE, _BRACKETED))
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _BOM = b"\xef\xbb\xbf"
+
+# Strings are matched so as to be passed over, integers so as to be taken whole; group 1 is a float's tail.
+_FLOATS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|-?[0-9]++((?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)', re.DOTALL)
 
 # Up to 17 characters without an exponent hold at most 16 digits: a float tells such a number from a whole one.
 _SAFE_LENGTH = 17
@@ -50,19 +58,39 @@ class Member(msgspec.Struct, frozen=True):
     end: int
 
 
-def read(text: bytes) -> Any:
-    """Read one JSON value; NotJson, or DoubledKey where a key stands twice in one object."""
+class Reading(msgspec.Struct, frozen=True):
+    """A JSON value as read from text: its value, and its numbers with a fraction or exponent in text order."""
+
+    value: Any
+    floats: list[float | Decimal]
+
+    @property
+    def exact(self) -> bool:
+        """Whether plain floats stand for all of its numbers."""
+        return Decimal not in map(type, self.floats)
+
+
+def read(text: bytes, *, doubled_is_fine: bool = False) -> Reading:
+    """Read one JSON value; NotJson, or DoubledKey where a key stands twice (else the last one counts)."""
     whole = text.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    floats: list[float | Decimal] = []
+
+    def note(digits: str) -> float | Decimal:
+        value = number(digits)
+        floats.append(value)
+        return value
+
+    hook = None if doubled_is_fine else _each_once
     try:
-        return _STRICT.decode(whole)
+        return Reading(json.JSONDecoder(parse_float=note, object_pairs_hook=hook).decode(whole), floats)
     except (ValueError, RecursionError):
-        return _read_slowly(whole)
+        floats.clear()
+        return Reading(_read_slowly(whole, note, doubled_is_fine=doubled_is_fine), floats)
 
 
-def read_loosely(text: bytes) -> Any:
-    """Read one JSON value where the last of two equal keys counts; NotJson where it is none."""
-    whole = text.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    return _read_slowly(whole, doubled_is_fine=True)
+def loads(text: bytes) -> Any:
+    """Read one JSON value as any reader would: plain floats, the last of two equal keys; NotJson where it is none."""
+    return settle(read(text, doubled_is_fine=True).value)
 
 
 def number(text: str) -> float | Decimal:
@@ -100,10 +128,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-_STRICT = json.JSONDecoder(parse_float=number, object_pairs_hook=_each_once)
-
-
-def _read_slowly(text: str, *, doubled_is_fine: bool = False) -> Any:
+def _read_slowly(text: str, note: Callable[[str], Any], *, doubled_is_fine: bool) -> Any:
     """A reader with its own stack: any depth, integers of any length."""
     root: list[Any] = []
     stack: list[Any] = [root]
@@ -134,7 +159,7 @@ def _read_slowly(text: str, *, doubled_is_fine: bool = False) -> Any:
                 raise DoubledKey
             wanted = "colon"
         elif wanted in ("value", "first ]") and mark not in (",", ":"):
-            value = _token_value(string, digits, mark, match[0].strip(" \t\n\r"))
+            value = _token_value(string, digits, mark, match[0].strip(" \t\n\r"), note)
             key_now = keys[-1]
             if isinstance(container, dict):
                 container[key_now] = value
@@ -152,7 +177,9 @@ def _read_slowly(text: str, *, doubled_is_fine: bool = False) -> Any:
     return root[0]
 
 
-def _token_value(string: str | None, digits: str | None, mark: str | None, token: str) -> Any:
+def _token_value(
+    string: str | None, digits: str | None, mark: str | None, token: str, note: Callable[[str], Any]
+) -> Any:
     if string is not None:
         return json.loads(string)
     if mark:
@@ -160,7 +187,7 @@ def _token_value(string: str | None, digits: str | None, mark: str | None, token
     if digits is None:
         return _CONSTANTS[token]
     if any(letter in digits for letter in ".eE"):
-        return number(digits)
+        return note(digits)
     return int(digits) if len(digits) <= _INT_DIGITS else Decimal(digits)
 
 
@@ -192,26 +219,44 @@ def locate(text: bytes, paths: Iterable[Path], start: int = 0) -> dict[Path, Mem
     return found
 
 
+def float_spans(text: bytes, wanted: Mapping[int, bytes]) -> Iterator[tuple[int, int, bytes]]:
+    """The edits that write `wanted` in the place of the floats with these numbers, counted in text order."""
+    count = 0
+    left = len(wanted)
+    for match in _FLOATS.finditer(text):
+        if match[1]:
+            if count in wanted:
+                yield match.start(), match.end(), wanted[count]
+                left -= 1
+                if not left:
+                    return
+            count += 1
+
+
 def members(text: bytes, position: int) -> Iterator[Member]:
     """The members of the object, or items of the list, that starts at `position`; none for anything else."""
-    opener = text[position : position + 1]
-    if opener not in (b"{", b"["):
+    opener = text[position] if position < len(text) else 0
+    if opener not in _OPENERS:
         return
-    position = _skip_blank(text, position + 1)
+    closer = opener + 2  # ASCII has it so: [ ] and { }
+    position = _BLANK.match(text, position + 1).end()  # type: ignore[union-attr] # matches everywhere
     index = 0
-    while text[position : position + 1] not in (b"}", b"]", b""):
-        step: str | int = index
-        key_start = position
-        if opener == b"{":
-            key_end = _end(text, position)
-            step = _key(text[position:key_end])
-            position = _skip_blank(text, _skip_blank(text, key_end) + 1)
-        end = _end(text, position)
-        yield Member(step, key_start, position, end)
-        index += 1
-        position = _skip_blank(text, end)
-        if text[position : position + 1] == b",":
-            position = _skip_blank(text, position + 1)
+    try:
+        while text[position] != closer:
+            key_start = position
+            step: str | int = index
+            if opener == _BRACE:
+                key = _KEY.match(text, position)
+                if key is None:
+                    raise NotJson
+                step = _key(key[1])
+                position = key.end()
+            end = _end(text, position)
+            yield Member(step, key_start, position, end)
+            index += 1
+            position = _NEXT.match(text, end).end()  # type: ignore[union-attr] # matches everywhere
+    except IndexError:
+        raise NotJson from None
 
 
 def splice(text: bytes, edits: Iterable[tuple[int, int, bytes]]) -> bytes:
@@ -244,22 +289,18 @@ def without_members(text: bytes, start: int, names: frozenset[str]) -> list[tupl
 
 def encoded(value: Any) -> bytes:
     """A JSON value as it is written into a text: compact, ASCII."""
-    return json.dumps(value, separators=(",", ":")).encode()
+    return b"%d" % value if type(value) is int else _encode(value).encode()
 
 
 def _skip_blank(text: bytes, position: int) -> int:
-    match = _BLANK.match(text, position)
-    return match.end() if match else position
+    return _BLANK.match(text, position).end()  # type: ignore[union-attr] # matches everywhere
 
 
 def _end(text: bytes, position: int) -> int:
-    first = text[position : position + 1]
-    if first == b'"':
-        match = _TEXT.match(text, position)
-    elif first in (b"{", b"["):
+    first = text[position]
+    if first in _OPENERS:
         return _end_of_container(text, position)
-    else:
-        match = _BARE.match(text, position)
+    match = (_TEXT if first == _QUOTE else _BARE).match(text, position)
     if match is None:
         raise NotJson
     return match.end()

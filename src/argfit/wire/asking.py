@@ -17,7 +17,6 @@ from argfit.wire import reply
 from argfit.wire.message import Call, Id, Message, value_of
 from argfit.wire.tools import Tool, Tools
 
-MODERN_META = "io.modelcontextprotocol/protocolVersion"
 PAGES = 1_000  # of one listing: a server that never ends its listing is not asked for ever
 REMEMBERED = 10_000  # things kept by key: enough for any conversation, bounded for a hostile one
 
@@ -57,7 +56,7 @@ class Asking:
         tool = self._tools.get(call.name)
         if tool is not None and (tool.fresh_until is None or now < tool.fresh_until):
             return None
-        modern = is_modern(call)
+        modern = call.is_modern
         if not (self.initialized or modern) or self.has_tools is False:
             return None
         if self._listing is not None:
@@ -115,12 +114,6 @@ class Asking:
     def _new_id(self) -> str:
         self._asked += 1
         return f"{self._prefix}{self._asked}"
-
-
-def is_modern(call: Call) -> bool:
-    """Whether a call speaks 2026-07-28 or later: there every request says its version."""
-    meta = value_of(call.meta)
-    return isinstance(meta, dict) and MODERN_META in meta
 
 
 def keep(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:

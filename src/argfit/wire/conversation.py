@@ -14,32 +14,33 @@ import msgspec
 
 from argfit.core import text as json_text
 from argfit.core.fit import Engine, Fit, fit_text, fit_value
-from argfit.core.plan import declared_part
-from argfit.core.problem import Path, show_path
+from argfit.core.plan import Plan, declared_part
+from argfit.core.problem import Problem, show_path
+from argfit.core.spelling import Change
 from argfit.wire import reply
-from argfit.wire.asking import Ask, Asking, is_modern, keep
+from argfit.wire.asking import Ask, Asking, keep
 from argfit.wire.explaining import CallResult, Explaining, Misfit, result_of
 from argfit.wire.message import (
     Call,
     Id,
     Message,
+    arguments_span,
     batch_members,
-    has_doubled_keys,
     id_of,
     raw_id,
     read_call,
     read_message,
-    replaced,
     value_of,
 )
 from argfit.wire.tools import Tools
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the operator chose: `forward`, `explain` or `refuse`, and which undeclared arguments to leave out."""
+    """What the operator chose: `forward`, `explain` or `refuse`, what to leave out, whether changes are logged."""
 
     on_misfit: str = "explain"
     strip: frozenset[str] = frozenset()
+    verbose: bool = False
 
 
 class Log(msgspec.Struct, frozen=True):
@@ -89,17 +90,18 @@ class Conversation:
         if message is None:
             spans = batch_members(line)
             return Verdict(line) if spans is None else self._batch(line, spans, now, waited=waited)
-        call = _called(message)
-        if call is None:
-            self._track(message)
-            return Verdict(line)
-        return (None if waited else self._ask_for(call, now)) or self._decide_call(message, call, line)
+        if message.method == "tools/call":
+            call = read_call(message)
+            if call is not None:
+                return (None if waited else self._ask_for(call, now)) or self._decide(call, line)
+        self._track(message)
+        return Verdict(line)
 
     def _batch(self, line: bytes, spans: list[json_text.Member], now: float, *, waited: bool) -> Verdict | Ask:
         """Decide on a batch (MCP 2025-03-26): all of it waits, each message is decided, what is refused goes."""
         parts = [line[span.start : span.end] for span in spans]
         messages = [read_message(part) for part in parts]
-        calls = [message and _called(message) for message in messages]
+        calls = [message and read_call(message) for message in messages]
         for call in calls:
             ask = self._ask_for(call, now) if call and not waited else None
             if ask is not None:
@@ -107,8 +109,8 @@ class Conversation:
         edits: dict[json_text.Member, bytes] = {}
         answers = b""
         for span, part, message, call in zip(spans, parts, messages, calls, strict=True):
-            if call and message:
-                verdict = self._decide_call(message, call, part)
+            if call:
+                verdict = self._decide(call, part)
                 answers += verdict.answers
                 if verdict.forward is not part:
                     edits[span] = verdict.forward
@@ -135,32 +137,33 @@ class Conversation:
             if isinstance(cancelled, str | int | float):
                 self._open.pop(cancelled, None)
 
-    def _decide_call(self, message: Message, call: Call, line: bytes) -> Verdict:
+    def _decide(self, call: Call, line: bytes) -> Verdict:
         """Decide on a call whose schema is known, or will not be known in time."""
-        opened = _Open(raw_id(message.id), "tools/call", engine=self._engine_for(call))
-        self._open[id_of(message.id) or 0] = opened
-        if opened.engine is None:
+        engine = self._engine_for(call)
+        opened = self._open[call.id] = _Open(call.raw_id, "tools/call", engine=engine)
+        if engine is None:
             return Verdict(line)
-        fit = _fit(opened.engine, call)
-        if (fit.ok and not fit.changes) or has_doubled_keys(line):
+        fit = fit_value(engine, None) if call.arguments is None else fit_text(engine, call.arguments)
+        if fit.ok and not fit.changes:
             return Verdict(line)
-        return self._not_right(message, call, opened.engine, fit, line)
+        span = arguments_span(line, call.arguments)
+        return Verdict(line) if span is None else self._not_right(call, opened, engine.plan, fit, line, span)
 
-    def _not_right(self, message: Message, call: Call, engine: Engine, fit: Fit, line: bytes) -> Verdict:
+    def _not_right(
+        self, call: Call, opened: _Open, plan: Plan, fit: Fit, line: bytes, span: tuple[int, int]
+    ) -> Verdict:
         """Decide on a call that is not right as it came: changed, refused, or forwarded to be explained."""
-        for change in fit.changes:
-            self._log_change(call.name, engine, change.path, change.rule)
-        id = id_of(message.id) or 0
-        if not fit.ok and self._settings.on_misfit == "refuse" and call.task is msgspec.UNSET:
-            del self._open[id]
-            self._log_refusal(call.name, engine, [problem.path for problem in fit.problems])
+        if self._settings.verbose:
+            self.logs += [_change_log(call.name, plan, change) for change in fit.changes]
+        if not fit.ok and self._settings.on_misfit == "refuse" and not call.as_task:
+            del self._open[call.id]
+            self.logs.append(_refusal_log(call.name, plan, fit.problems))
             info = self._tools.server_info
-            answer = reply.refusal(raw_id(message.id), call.name, fit, modern=is_modern(call), server_info=info)
-            return Verdict(b"", answer)
+            return Verdict(b"", reply.refusal(opened.id, call.name, fit, modern=call.is_modern, server_info=info))
         if not fit.ok and self._settings.on_misfit == "explain":
-            self._open[id].misfit = Misfit(call.name, reply.note(fit))
+            opened.misfit = Misfit(call.name, reply.note(fit))
         if fit.changes and fit.json is not None:
-            line = replaced(line, ("params", "arguments"), fit.json)
+            line = line[: span[0]] + fit.json + line[span[1] :]
         return Verdict(line)
 
     def _ask_for(self, call: Call, now: float) -> Ask | None:
@@ -168,8 +171,7 @@ class Conversation:
 
     def _leg_of(self, call: Call) -> _Open | None:
         """The call that this one goes on with, where the server gave it a state to carry."""
-        state = value_of(call.request_state)
-        return self._legs.get(state) if isinstance(state, str) else None
+        return None if call.request_state is None else self._legs.get(call.request_state)
 
     def _engine_for(self, call: Call) -> Engine | None:
         leg = self._leg_of(call)
@@ -255,30 +257,17 @@ class Conversation:
         self._open.clear()
         return answers
 
-    # -- logs -----------------------------------------------------------------------------------------
 
-    def _log_change(self, tool: str, engine: Engine, path: Path, rule: str) -> None:
-        argument = show_path(declared_part(engine.plan, path))
-        extra = {"tool": tool, "argument": argument, "rule": rule}
-        self.logs.append(Log("DEBUG", "MCP tool %s: argument %s fitted (%s).", (tool, argument, rule), extra))
-
-    def _log_refusal(self, tool: str, engine: Engine, paths: list[Path]) -> None:
-        named = ", ".join(dict.fromkeys(show_path(declared_part(engine.plan, path)) for path in paths))
-        text = "MCP tool %s refused the call: argument %s is invalid."
-        self.logs.append(Log("INFO", text, (tool, named), {"tool": tool, "argument": named}))
+def _change_log(tool: str, plan: Plan, change: Change) -> Log:
+    argument = show_path(declared_part(plan, change.path))
+    extra = {"tool": tool, "argument": argument, "rule": change.rule}
+    return Log("DEBUG", "MCP tool %s: argument %s fitted (%s).", (tool, argument, change.rule), extra)
 
 
-def _called(message: Message) -> Call | None:
-    """The call that a message is: one that names a tool, and has an id to be answered by."""
-    if message.method != "tools/call" or id_of(message.id) is None:
-        return None
-    return read_call(message.params)
-
-
-def _fit(engine: Engine, call: Call) -> Fit:
-    if call.arguments is msgspec.UNSET:
-        return fit_value(engine, None)
-    return fit_text(engine, bytes(call.arguments))
+def _refusal_log(tool: str, plan: Plan, problems: tuple[Problem, ...]) -> Log:
+    named = ", ".join(dict.fromkeys(show_path(declared_part(plan, problem.path)) for problem in problems))
+    text = "MCP tool %s refused the call: argument %s is invalid."
+    return Log("INFO", text, (tool, named), {"tool": tool, "argument": named})
 
 
 def _member(message: Message, name: str) -> object:

@@ -13,9 +13,15 @@ from typing import Any
 import msgspec
 
 from argfit.core import text as json_text
-from argfit.core.problem import Path
 
 Id = str | int | float
+_ID_TYPES = frozenset((str, int, float))
+
+MODERN_META = "io.modelcontextprotocol/protocolVersion"
+
+# What a call may say once only: in the message, and in its params.
+_ONCE = (("id", "method", "params"), ("name", "arguments", "_meta"))
+_QUOTED_ONCE = tuple(f'"{name}"'.encode() for names in _ONCE for name in names)
 
 _NO_JSON = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
@@ -30,9 +36,25 @@ class Message(msgspec.Struct):
     error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-class Call(msgspec.Struct, rename="camel"):
-    """The `params` of a `tools/call`."""
+class Call(msgspec.Struct, frozen=True):
+    """A `tools/call`: what it is answered by, which tool it names, what it carries."""
 
+    id: Id
+    raw_id: bytes
+    name: str
+    arguments: bytes | None
+    meta: bytes | None
+    request_state: str | None
+    as_task: bool
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether it speaks 2026-07-28 or later: there every request says its version."""
+        meta = value_of(self.meta)
+        return isinstance(meta, dict) and MODERN_META in meta
+
+
+class _Params(msgspec.Struct, rename="camel"):
     name: str
     arguments: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     meta: msgspec.Raw | msgspec.UnsetType = msgspec.field(name="_meta", default=msgspec.UNSET)
@@ -41,7 +63,7 @@ class Call(msgspec.Struct, rename="camel"):
 
 
 _decode_message = msgspec.json.Decoder(Message).decode
-_decode_call = msgspec.json.Decoder(Call).decode
+_decode_params = msgspec.json.Decoder(_Params).decode
 _decode_any = msgspec.json.Decoder().decode
 
 
@@ -63,24 +85,44 @@ def batch_members(line: bytes) -> list[json_text.Member] | None:
         return None
 
 
-def read_call(params: msgspec.Raw | msgspec.UnsetType) -> Call | None:
-    """Read the `params` of a call; None where they name no tool."""
-    if params is msgspec.UNSET:
+def read_call(message: Message) -> Call | None:
+    """Read a `tools/call`; None for any other message, and for one that names no tool or cannot be answered."""
+    id = id_of(message.id)
+    if message.method != "tools/call" or message.params is msgspec.UNSET or id is None:
         return None
     try:
-        return _decode_call(params)
+        params = _decode_params(message.params)
     except _NO_JSON:
-        members = _raw_members(bytes(params))
+        read = _read_params_tolerantly(message.params)
+        if read is None:
+            return None
+        params = read
+    state = None if params.request_state is msgspec.UNSET else value_of(params.request_state)
+    return Call(
+        id,
+        bytes(message.id),  # type: ignore[arg-type] # set: it has a value
+        params.name,
+        None if params.arguments is msgspec.UNSET else bytes(params.arguments),
+        None if params.meta is msgspec.UNSET else bytes(params.meta),
+        state if isinstance(state, str) else None,
+        params.task is not msgspec.UNSET,
+    )
+
+
+def _read_params_tolerantly(raw: msgspec.Raw) -> _Params | None:
+    members = _raw_members(bytes(raw))
     if members is None or type(name := value_of(members.pop("name", None))) is not str:
         return None
     known = {"arguments": "arguments", "_meta": "meta", "requestState": "request_state", "task": "task"}
-    return Call(name, **{known[key]: raw for key, raw in members.items() if key in known})
+    return _Params(name, **{known[key]: part for key, part in members.items() if key in known})
 
 
 def id_of(raw: msgspec.Raw | msgspec.UnsetType) -> Id | None:
     """An id's value, by which an answer is matched to its request; None for what is no JSON-RPC id."""
+    if raw is msgspec.UNSET:
+        return None
     value = value_of(raw)
-    return value if type(value) in (str, int, float) else None
+    return value if type(value) in _ID_TYPES else None
 
 
 def value_of(raw: Any) -> Any:
@@ -92,34 +134,49 @@ def value_of(raw: Any) -> Any:
     except _NO_JSON:
         pass
     try:
-        return json_text.settle(json_text.read_loosely(bytes(raw)))
+        return json_text.loads(bytes(raw))
     except json_text.NotJson:
         return None
 
 
-def has_doubled_keys(line: bytes) -> bool:
-    """Whether a message says twice what is called with what: then which one counts is the server's to say."""
+def arguments_span(line: bytes, arguments: bytes | None) -> tuple[int, int] | None:
+    """Where a call's arguments stand; an empty span where it has none.
+
+    None where the message says twice what is called with what: which one counts is the server's to say.
+    """
+    if arguments is not None:
+        start = line.find(arguments)
+        if line.find(arguments, start + 1) < 0:  # found once, they can be nothing else
+            end = start + len(arguments)
+            around = line[:start] + line[end:]
+            if b"\\" not in around and all(around.count(key) <= 1 for key in _QUOTED_ONCE):
+                return start, end
+    return _arguments_span_by_members(line)
+
+
+def _arguments_span_by_members(line: bytes) -> tuple[int, int] | None:
     start = line.index(b"{")
-    for names in ({"id", "method", "params"}, {"name", "arguments", "_meta"}):
+    span = (0, 0)
+    for names in _ONCE:
+        seen = set[str | int]()
         try:
-            found = [member for member in json_text.members(line, start) if member.step in names]
+            for member in json_text.members(line, start):
+                if member.step in names:
+                    if member.step in seen:
+                        return None
+                    seen.add(member.step)
+                    if member.step in ("params", "arguments"):
+                        span = (member.start, member.end)
         except json_text.NotJson:
-            return True
-        if len({member.step for member in found}) < len(found):
-            return True
-        start = next((member.start for member in found if member.step == "params"), start)
-    return False
+            return None
+        if "params" in seen:
+            start = span[0]
+    return span if "arguments" in seen else (0, 0)
 
 
 def raw_id(raw: msgspec.Raw | msgspec.UnsetType) -> bytes:
     """An id as it was spelled, in bytes of its own: `Raw` keeps the whole message alive."""
     return b"null" if raw is msgspec.UNSET else bytes(raw)
-
-
-def replaced(line: bytes, path: Path, new: bytes) -> bytes:
-    """The line with the value at a path replaced."""
-    found = json_text.locate(line, [path])[path]
-    return json_text.splice(line, [(found.start, found.end, new)])
 
 
 def _read_tolerantly(line: bytes) -> Message | None:

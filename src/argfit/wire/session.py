@@ -18,7 +18,7 @@ from collections.abc import Iterable
 import msgspec
 
 from argfit.wire.asking import Ask
-from argfit.wire.conversation import Conversation, Log, Settings
+from argfit.wire.conversation import Conversation, Log, Settings, Verdict
 from argfit.wire.lines import LIMIT, Lines, Part
 from argfit.wire.message import TAIL, Message, skim
 
@@ -51,6 +51,7 @@ class Deliver(msgspec.Struct, frozen=True):
 
 Command = ToServer | ToClient | Hold | Release | Deliver | Log
 
+_NEWLINE = ord("\n")
 _FAULT = Log("ERROR", "A message was relayed as it came after a fault of argfit's own.", (), {})
 
 
@@ -126,7 +127,7 @@ class Session:
 
     def _process(self, lines: Iterable[bytes | Part], now: float, *, waited: bool = False) -> list[Command]:
         forward: list[bytes] = []
-        out: list[Command] = []
+        hold: list[Command] = []
         rest = iter(lines)
         for line in rest:
             if isinstance(line, Part):
@@ -134,31 +135,32 @@ class Session:
                     self._conversation.skimmed_from_client(skimmed)
                 forward.append(line.data)
                 continue
-            decided = self._decide(line, now, waited=waited)
+            try:
+                verdict = self._conversation.client_message(line, now, waited=waited)
+            except Exception:  # noqa: BLE001 - see the rules: the message matters more than our fault
+                self._conversation.logs.append(_FAULT)
+                verdict = Verdict(line)
             waited = False
-            if isinstance(decided, Ask):
-                if decided.question:
-                    forward.append(decided.question)
+            if isinstance(verdict, Ask):
+                forward.append(verdict.question)
                 self._held.extend([line, *rest])
                 self._deadline = now + self._schema_wait
-                out.append(Hold(self._deadline))
+                hold.append(Hold(self._deadline))
                 break
-            answer, data = decided
-            forward.append(data)
-            if answer:
-                self._answers.append(answer)
-        data = b"".join(forward)
-        logs, self._conversation.logs = self._conversation.logs, []
-        deliver: list[Command] = [Deliver()] if self._answers else []
-        return [*([ToServer(data)] if data else []), *deliver, *logs, *out]
+            forward.append(verdict.forward)
+            if verdict.answers:
+                self._answers.append(verdict.answers)
+        data = forward[0] if len(forward) == 1 else b"".join(forward)
+        out: list[Command] = [ToServer(data)] if data else []
+        if self._answers:
+            out.append(Deliver())
+        if self._conversation.logs:
+            out += self._logs()
+        return out + hold if hold else out
 
-    def _decide(self, line: bytes, now: float, *, waited: bool) -> tuple[bytes, bytes] | Ask:
-        try:
-            verdict = self._conversation.client_message(line, now, waited=waited)
-        except Exception:  # noqa: BLE001 - see the rules: the message matters more than our fault
-            self._conversation.logs.append(_FAULT)
-            return b"", line
-        return verdict if isinstance(verdict, Ask) else (verdict.answers, verdict.forward)
+    def _logs(self) -> list[Log]:
+        logs, self._conversation.logs = self._conversation.logs, []
+        return logs
 
     # -- the server's lines ---------------------------------------------------------------------------
 
@@ -168,17 +170,21 @@ class Session:
             if isinstance(line, Part):
                 if skimmed := self._server_ends.skim(line):
                     self._conversation.skimmed_from_server(skimmed)
-                passed.append(line.data)
-                self._mid_line = not line.data.endswith(b"\n")
+                said = line.data
             else:
                 said = self._hear(line, now)
+            if said:
                 passed.append(said)
-                self._mid_line = bool(said) and not said.endswith(b"\n")
+                self._mid_line = said[-1] != _NEWLINE
             if self._answers and not self._mid_line:
                 passed.append(self.answers())
-        data = b"".join(passed)
-        logs, self._conversation.logs = self._conversation.logs, []
-        return [*([ToClient(data)] if data else []), *logs, *([Release()] if self._may_release() else [])]
+        data = passed[0] if len(passed) == 1 else b"".join(passed)
+        out: list[Command] = [ToClient(data)] if data else []
+        if self._conversation.logs:
+            out += self._logs()
+        if self._deadline is not None and not self._conversation.asking.is_waiting():
+            out.append(Release())
+        return out
 
     def _hear(self, line: bytes, now: float) -> bytes:
         try:
@@ -186,9 +192,6 @@ class Session:
         except Exception:  # noqa: BLE001 - see the rules: the message matters more than our fault
             self._conversation.logs.append(_FAULT)
             return line
-
-    def _may_release(self) -> bool:
-        return self._deadline is not None and not self._conversation.asking.is_waiting()
 
 
 class _Ends:
