@@ -1,8 +1,8 @@
 """argfit makes the arguments of MCP tool calls fit the tool's schema, or names the one that does not."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as type checkers read it; `typing` itself would be a third of this package's start
 if TYPE_CHECKING:
     from argfit.core.fit import Fit
     from argfit.core.fitter import Fitter
@@ -22,7 +22,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

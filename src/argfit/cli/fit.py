@@ -7,10 +7,14 @@ Try:
 Exit codes: 0 the arguments fit (as sent or after fitting), 1 they do not, 2 the input cannot be read.
 """
 
+from __future__ import annotations
+
 import argparse
 import sys
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # as type checkers read it; `argfit proxy` shares this start and must not wait for `typing`
+if TYPE_CHECKING:
+    from typing import Any
 
 SUMMARY = "fitted JSON on stdout"
 
@@ -68,7 +72,8 @@ def _schema(file: str, tool: str | None) -> Any:
     from argfit.core import text as json_text
 
     try:
-        found = json_text.loads(Path(file).read_bytes())
+        with open(file, "rb") as opened:  # noqa: PTH123 - pathlib costs as much as the rest of this start
+            found = json_text.loads(opened.read())
     except OSError as error:
         raise Unreadable(f"cannot read {file}: {error.strerror}; --schema names a JSON file") from None
     except json_text.NotJson:

@@ -7,7 +7,6 @@ server's on.
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 
 from argfit.cli import fit, proxy
 
@@ -25,6 +24,8 @@ class _Version(argparse.Action):
     """Looks the version up only when asked: the metadata costs as much as the rest of the start."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib import metadata
+
         parser.exit(0, f"argfit {metadata.version('argfit')}\n")
 
 

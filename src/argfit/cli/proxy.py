@@ -7,14 +7,16 @@ The server's stderr goes through and its exit code becomes argfit's; a command t
 exits 127.
 """
 
+from __future__ import annotations
+
 import argparse
-import secrets
+import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from argfit.proxy import process
 
+TYPE_CHECKING = False  # as type checkers read it; importing `typing` would keep the server waiting
 if TYPE_CHECKING:
     from argfit.wire.conversation import Log
 
@@ -82,17 +84,17 @@ def run(options: argparse.Namespace) -> int:
     from argfit.wire.session import Session
 
     settings = Settings(options.on_misfit, frozenset(options.strip), options.verbose)
-    session = Session(settings, secrets.token_hex(8), options.schema_wait)
+    session = Session(settings, os.urandom(8).hex(), options.schema_wait)
     return Relay(child, session, _log_to_stderr() if options.verbose else lambda line: None).run()
 
 
-def _log_to_stderr() -> Callable[["Log"], None]:
+def _log_to_stderr() -> Callable[[Log], None]:
     import logging  # only where it is asked for: it costs 5 ms of every start
 
     logging.basicConfig(stream=sys.stderr, level=logging.DEBUG, format="%(levelname)s %(name)s: %(message)s")
     logger = logging.getLogger("argfit")
 
-    def write(line: "Log") -> None:
+    def write(line: Log) -> None:
         logger.log(logging.getLevelNamesMapping()[line.level], line.text, *line.args, extra=line.extra)
 
     return write
