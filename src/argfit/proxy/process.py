@@ -28,8 +28,9 @@ def forward_signals(child: subprocess.Popen[bytes]) -> None:
     """Hand the signals that ask a program to stop on to the child: when it ends, so do we."""
 
     def hand_on(number: int, _frame: object) -> None:
-        # on Windows Ctrl-C and Ctrl-Break reach the whole console group by themselves
-        if sys.platform != "win32":
+        if child.returncode is not None:  # it has ended, and we only wait for a client that does not read
+            sys.exit(128 + number)
+        if sys.platform != "win32":  # there Ctrl-C and Ctrl-Break reach the whole console group by themselves
             child.send_signal(number)
 
     for name in _FORWARDED:

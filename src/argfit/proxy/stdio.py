@@ -51,6 +51,7 @@ class Relay:
         self._to_client = threading.Lock()
         self._released = threading.Event()
         self._heard = 0  # chunks from the server, to see whether it still speaks
+        self._listening = False  # nothing of what was heard is still to be written
 
     def run(self) -> int:
         """Relay until the server has ended; returns its exit code. To be called on the main thread."""
@@ -59,10 +60,10 @@ class Relay:
         server.start()
         code = exit_code(self._child.wait())
         heard = -1
-        while server.is_alive() and heard != self._heard:
+        while server.is_alive() and not (self._listening and heard == self._heard):
             heard = self._heard
             server.join(LINGER)
-        if self._to_client.acquire(timeout=LINGER):
+        with self._to_client:
             with self._state:
                 commands = self._session.server_end(code, monotonic())
             with suppress(OSError):
@@ -114,8 +115,7 @@ class Relay:
 
     def _pump_server(self) -> None:
         with suppress(OSError):
-            while chunk := _read(self._server_out):
-                self._heard += 1
+            while chunk := self._listen():
                 with self._to_client:
                     with self._state:
                         commands = self._session.server_bytes(chunk, monotonic())
@@ -123,6 +123,13 @@ class Relay:
         # a client that reads no more is gone: the server shall see that as if it had written to it itself
         with suppress(OSError):
             self._server_stdout.close()
+
+    def _listen(self) -> bytes:
+        self._listening = True
+        chunk = _read(self._server_out)
+        self._heard += 1
+        self._listening = False
+        return chunk
 
     def _carry_out_to_client(self, commands: list[Command]) -> None:
         for command in commands:
