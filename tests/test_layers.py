@@ -38,6 +38,7 @@ BANNED = LINT["flake8-tidy-imports"]["banned-api"]
 # Where a function may import, and why.
 LOCAL_IMPORTS = {
     "argfit.cli": "start-up cost: each command loads only what it needs, `proxy` starts once per server",
+    "argfit.core.validator": "start-up cost: the judge is loaded with the first schema, after the first answer",
 }
 
 # What `import argfit` and the start of the command line leave unloaded: an event loop, an SDK, pydantic.

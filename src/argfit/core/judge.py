@@ -1,7 +1,6 @@
 """The judge: jsonschema-rs says what is valid, of the whole arguments and of single places.
 
 Rules
-- Always offline; `format` is an annotation.
 - It is asked about plain JSON values only: it refuses subclasses of float and int, and text that is no
   UTF-8 as a key; those are shown to it as what they stand for.
 - It recurses on the machine's stack: a value nested deeper than `DEEPEST` is not shown to a recursive
@@ -13,9 +12,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
-import jsonschema_rs
-
-from argfit.core.schema import Source, compile_validator
+from argfit.core.schema import Source
+from argfit.core.validator import registry_of, validator
 
 DEEPEST = 5_000
 _HOME = "argfit:schema"
@@ -36,24 +34,22 @@ class Judge:
 
     def accepts_at(self, location: str, value: Any) -> bool:
         """Whether a value is valid under the schema at a location."""
-        validator = self._located.get(location)
-        if validator is None:
-            validator = self._located[location] = self._compile_at(location)
-        return ask(validator.is_valid, value)
+        located = self._located.get(location)
+        if located is None:
+            located = self._located[location] = self._compile_at(location)
+        return ask(located.is_valid, value)
 
     def _compile_at(self, location: str) -> Any:
         source = self._source
         home = next((uri for uri, at in source.resources.items() if at == "#" and uri), _HOME)
         if self._registry is None:
-            self._registry = jsonschema_rs.Registry([(home, source.document)])
-        return compile_validator(
-            {"$schema": source.dialect.uri, "$ref": home + quote(location, safe="#/~")}, self._registry
-        )
+            self._registry = registry_of(home, source.document)
+        return validator({"$schema": source.dialect.uri, "$ref": home + quote(location, safe="#/~")}, self._registry)
 
 
 @lru_cache(maxsize=4096)
 def _leaf(keyword: str, argument: Any) -> Any:
-    return compile_validator({keyword: argument}).is_valid
+    return validator({keyword: argument}).is_valid
 
 
 def meets(keyword: str, argument: Any, value: Any) -> bool:

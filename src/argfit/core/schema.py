@@ -13,7 +13,6 @@ Locations are JSON pointers from the schema's root (`#/properties/line`), in the
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-import jsonschema_rs
 import msgspec
 
 from argfit.core.dialect import (
@@ -24,6 +23,7 @@ from argfit.core.dialect import (
     Dialect,
     dialect_of,
 )
+from argfit.core.validator import Unjudgeable, validator
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _BLOCKS_NULL = ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "not", "if")
@@ -101,15 +101,9 @@ def read(schema: object) -> Source:
 def judged(source: Source) -> Source | None:
     """The source with its judge, or None where the judge does not take the schema as it stands."""
     try:
-        validator = compile_validator(source.document)
-    except (ValueError, jsonschema_rs.ReferencingError):
+        return msgspec.structs.replace(source, validator=validator(source.document))
+    except Unjudgeable:
         return None
-    return msgspec.structs.replace(source, validator=validator)
-
-
-def compile_validator(document: Any, registry: Any = None) -> Any:
-    """jsonschema-rs's validator: never online, `format` an annotation."""
-    return jsonschema_rs.validator_for(document, registry=registry, offline=True, validate_formats=False)
 
 
 def step_of(name: str | int) -> str:
@@ -217,8 +211,8 @@ def _or_null(schema: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
 
 def _takes_null(branch: Any) -> bool:
     try:
-        return bool(compile_validator(branch).is_valid(None))
-    except (ValueError, TypeError, jsonschema_rs.ReferencingError):
+        return bool(validator(branch).is_valid(None))
+    except Unjudgeable:
         return False
 
 
@@ -285,14 +279,14 @@ def _pruned(source: Source) -> Source:
 
 
 def _nothing_usable(dialect: Dialect) -> Source:
-    return Source(True, dialect, {"": "#"}, {}, ("#",), compile_validator(True))
+    return Source(True, dialect, {"": "#"}, {}, ("#",), validator(document=True))
 
 
 def _allowed(keyword: str, value: Any, dialect: Dialect) -> bool:
     """Whether the dialect's own metaschema takes this keyword with this value."""
     try:
-        compile_validator({"$schema": dialect.uri, keyword: value})
-    except (ValueError, TypeError, jsonschema_rs.ReferencingError):
+        validator({"$schema": dialect.uri, keyword: value})
+    except Unjudgeable:
         return False
     return True
 
