@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from argfit.core.fit import Fit
     from argfit.core.fitter import Fitter
     from argfit.core.problem import Problem
-    from argfit.core.schema import SchemaError
+    from argfit.core.source import SchemaError
     from argfit.core.spelling import Change
 
 __all__ = ["Change", "Fit", "Fitter", "Problem", "SchemaError"]
@@ -18,7 +18,7 @@ _HOMES = {
     "Fit": "argfit.core.fit",
     "Fitter": "argfit.core.fitter",
     "Problem": "argfit.core.problem",
-    "SchemaError": "argfit.core.schema",
+    "SchemaError": "argfit.core.source",
 }
 
 

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     """Fit, print, and return the exit code."""
     # Imported only now: `argfit proxy` shares this command line and starts its server first.
     from argfit.core.fitter import Fitter
-    from argfit.core.schema import SchemaError
+    from argfit.core.source import SchemaError
 
     try:
         schema = _schema(options.schema, options.tool)

@@ -21,6 +21,7 @@ class Dialect(msgspec.Struct, frozen=True):
     ref_hides_siblings: bool = False
     items_may_be_tuple: bool = False
     whole_float_is_integer: bool = True
+    content_is_judged: bool = False  # by the judge, though these keywords only describe
 
 
 # Which shape of subschemas a keyword holds.
@@ -38,7 +39,7 @@ _DRAFT4 = frozenset(
 )
 _DRAFT6 = _DRAFT4 | {"const", "contains", "propertyNames"}
 _DRAFT7 = _DRAFT6 | {"if", "then", "else"}
-_2019_09 = (_DRAFT7 - {"dependencies"}) | frozenset(
+_2019_09 = _DRAFT7 | frozenset(  # with `dependencies`, which the judge still honours
     "$defs $recursiveRef dependentRequired dependentSchemas minContains maxContains"
     " unevaluatedItems unevaluatedProperties".split()
 )
@@ -50,8 +51,12 @@ _BY_NAME = {
     "json-schema.org/draft-04/schema": Dialect(
         "http://json-schema.org/draft-04/schema#", _DRAFT4, "id", True, True, False
     ),
-    "json-schema.org/draft-06/schema": Dialect("http://json-schema.org/draft-06/schema#", _DRAFT6, "$id", True, True),
-    "json-schema.org/draft-07/schema": Dialect("http://json-schema.org/draft-07/schema#", _DRAFT7, "$id", True, True),
+    "json-schema.org/draft-06/schema": Dialect(
+        "http://json-schema.org/draft-06/schema#", _DRAFT6, "$id", True, True, True, True
+    ),
+    "json-schema.org/draft-07/schema": Dialect(
+        "http://json-schema.org/draft-07/schema#", _DRAFT7, "$id", True, True, True, True
+    ),
     "json-schema.org/draft/2019-09/schema": Dialect(
         "https://json-schema.org/draft/2019-09/schema", _2019_09, "$id", False, True
     ),

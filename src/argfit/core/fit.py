@@ -14,12 +14,14 @@ from argfit.core import problem as words
 from argfit.core import text as json_text
 from argfit.core.check import Walk
 from argfit.core.judge import Judge, too_deep
+from argfit.core.place import Types
 from argfit.core.plan import Plan, compile_plan, declares, is_recursive
 from argfit.core.problem import Problem, message
+from argfit.core.quick import LookCloser, Watch
 from argfit.core.schema import read
 from argfit.core.spelling import DROPS, STRIP, Change, apply, changes
 from argfit.core.values import EXACT
-from argfit.core.watch import LookCloser, Watch, watch
+from argfit.core.watch import watch
 
 PROBLEMS_HELD = 10
 
@@ -49,6 +51,8 @@ class Engine(msgspec.Struct, frozen=True):
 
     plan: Plan
     judge: Judge
+    types: Types
+    types_for_spelling: Types  # a float that is about to be written as an integer counts as one in draft 4 too
     watch: Watch | None
     recursive: bool
     strip: frozenset[str]
@@ -68,8 +72,11 @@ def compile_engine(schema: Any, strip: Iterable[str] = ()) -> Engine:
     `strip` names arguments to leave out; those the schema declares stay.
     """
     plan, source = compile_plan(read(schema))
+    judge = Judge(source)
+    types = Types(plan, whole_floats=plan.dialect.whole_float_is_integer)
+    for_spelling = types if plan.dialect.whole_float_is_integer else Types(plan, whole_floats=True)
     names = frozenset(name for name in strip if not declares(plan, name))
-    return Engine(plan, Judge(source), watch(plan), is_recursive(plan), names)
+    return Engine(plan, judge, types, for_spelling, watch(plan, for_spelling), is_recursive(plan), names)
 
 
 def fit_value(engine: Engine, arguments: Any) -> Fit:
@@ -81,7 +88,7 @@ def fit_value(engine: Engine, arguments: Any) -> Fit:
             return Fit(True, arguments)
         fit = _fit_closely(engine, arguments, quick=True)
     except RecursionError:
-        return _beyond_us(arguments)
+        return _beyond_us(engine, arguments)
     if any(map(_at_risk, fit.changes)):
         marked = (msgspec.structs.replace(change, at_risk=_at_risk(change)) for change in fit.changes)
         fit = msgspec.structs.replace(fit, changes=tuple(marked))
@@ -99,7 +106,7 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
     try:
         reading = json_text.read(text)
     except json_text.DoubledKey:
-        return Fit(True, json_text.loads(text), json=text)
+        return _unjudged(text)
     except json_text.NotJson:
         return Fit(False, None, problems=(words.not_an_object(),), json=text)
     arguments = {} if reading.value is None else reading.value
@@ -107,10 +114,18 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
     try:
         fit = _fit_closely(engine, arguments, quick=exact)
     except RecursionError:
-        fit = _beyond_us(arguments)
+        fit = _beyond_us(engine, arguments)
     fitted = fit.arguments if exact else json_text.settle(fit.arguments)
     json = _spliced(text, fit.changes, reading.floats) if fit.changes else text
     return Fit(fit.ok, fitted, fit.changes, fit.problems, fit.more, json)
+
+
+def _unjudged(text: bytes) -> Fit:
+    """Text with doubled keys: which of two values counts is the server's to say."""
+    try:
+        return Fit(True, json_text.loads(text), json=text)
+    except json_text.NotJson:
+        return Fit(False, None, problems=(words.not_an_object(),), json=text)
 
 
 def _at_risk(change: Change) -> bool:
@@ -143,14 +158,17 @@ def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> Fit:
     if not isinstance(arguments, dict):
         return Fit(False, arguments, problems=(words.not_an_object(),))
     if engine.recursive and too_deep(arguments):
-        return _beyond_us(arguments)
+        return _beyond_us(engine, arguments)
     made = [Change((name,), STRIP, value, None) for name, value in arguments.items() if name in engine.strip]
     fitted = apply(arguments, made) if made else arguments
     seen_through, fitted = _respelled(engine, fitted, made, quick=quick)
     certainly_wrong = not engine.judge.accepts(fitted)
     if not certainly_wrong and (seen_through or not _holds_nan(fitted)):
         return Fit(True, fitted, tuple(made))
-    found = Walk(engine.plan, engine.judge).problems(("#",), fitted, ())
+    if made and certainly_wrong and engine.judge.accepts(arguments):
+        # draft 4 tells 5.0 from 5: what was valid as it came is not to be broken
+        return Fit(True, arguments)
+    found = Walk(engine.plan, engine.judge, engine.types).problems(("#",), fitted, ())
     if certainly_wrong and not found:
         found = (words.other(()),)
     shown = found[:PROBLEMS_HELD]
@@ -170,13 +188,15 @@ def _respelled(engine: Engine, arguments: Any, made: list[Change], *, quick: boo
         else:
             made += ours
             return True, fitted
-    respellings = changes(Walk(engine.plan, engine.judge), arguments)
+    respellings = changes(Walk(engine.plan, engine.judge, engine.types_for_spelling), arguments)
     made += respellings
     return False, apply(arguments, respellings)
 
 
-def _beyond_us(arguments: Any) -> Fit:
-    """Arguments that nest too deep to be judged."""
+def _beyond_us(engine: Engine, arguments: Any) -> Fit:
+    """Arguments that nest too deep for a close look: right if the judge says so, which looks deeper."""
+    if isinstance(arguments, dict) and not too_deep(arguments) and engine.judge.accepts(arguments):
+        return Fit(True, arguments)
     return Fit(False, arguments, problems=(words.other(()),))
 
 

@@ -7,16 +7,18 @@ Rules
   schema (50,000 levels end the process; 10,000 are fine).
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
-from argfit.core.schema import Source
+from argfit.core.source import Source
 from argfit.core.validator import registry_of, validator
 
 DEEPEST = 5_000
-_HOME = "argfit:schema"
+_HOME = "https://argfit.invalid/schema"  # a name only: nothing is fetched, and .invalid never is (RFC 2606)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Judge:
@@ -40,11 +42,10 @@ class Judge:
         return ask(located.is_valid, value)
 
     def _compile_at(self, location: str) -> Any:
-        source = self._source
-        home = next((uri for uri, at in source.resources.items() if at == "#" and uri), _HOME)
         if self._registry is None:
-            self._registry = registry_of(home, source.document)
-        return validator({"$schema": source.dialect.uri, "$ref": home + quote(location, safe="#/~")}, self._registry)
+            self._registry = registry_of(_HOME, self._source.document)
+        fragment = quote(location.removeprefix("#"), safe="/~")
+        return validator({"$schema": self._source.dialect.uri, "$ref": f"{_HOME}#{fragment}"}, self._registry)
 
 
 @lru_cache(maxsize=4096)
@@ -70,7 +71,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        # each lone surrogate as a character of its own that nobody uses (plane 15, private use)
+        return _SURROGATE.sub(lambda found: chr(0xF0000 + ord(found[0]) - 0xD800), value)
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):

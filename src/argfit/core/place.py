@@ -13,7 +13,7 @@ from typing import Any
 
 from argfit.core.judge import Judge, meets
 from argfit.core.plan import Node, Plan
-from argfit.core.values import is_of_type, same, type_of
+from argfit.core.values import is_of_type, type_of
 
 At = tuple[str, ...]
 
@@ -79,36 +79,44 @@ def _meet(types: list[str], others: tuple[str, ...]) -> list[str]:
     return kept
 
 
-def types_at(plan: Plan, at: str) -> tuple[str, ...] | None:
-    """The types a location can take, as far as `type`, members and unions say; None where they do not."""
-    node = plan.nodes[at]
-    said: list[tuple[str, ...]] = [node.types] if node.types else []
-    if node.members is not None and not node.types:
-        said.append(tuple(dict.fromkeys(type_of(member) for member in node.members)))
-    said += [types for there in (*node.refs, *node.all_of) if (types := types_at(plan, there)) is not None]
-    for group in (node.any_of, node.one_of):
-        branches = [types_at(plan, branch) for branch in group]
-        if branches and None not in branches:
-            said.append(tuple(dict.fromkeys(name for types in branches for name in types or ())))
-    if not said:
-        return None
-    common = list(said[0])
-    for types in said[1:]:
-        common = _meet(common, types)
-    return tuple(common)
+class Types:
+    """The types that locations of a plan can take, each worked out once.
 
+    `whole_floats` says that a float without a fraction counts as an integer.
+    """
 
-def takes_type(plan: Plan, at: str, value: Any) -> bool:
-    """Whether a location can take a value of this type at all."""
-    types = types_at(plan, at)
-    return types is None or has_type(plan, types, value)
+    def __init__(self, plan: Plan, *, whole_floats: bool) -> None:
+        self._plan = plan
+        self._whole_floats = whole_floats
+        self._known: dict[str, tuple[str, ...] | None] = {}
 
+    def at(self, location: str) -> tuple[str, ...] | None:
+        """The types a location can take, as far as `type`, members and unions say; None where they do not."""
+        if location not in self._known:
+            self._known[location] = self._work_out(self._plan.nodes[location])
+        return self._known[location]
 
-def has_type(plan: Plan, types: Iterable[str], value: Any) -> bool:
-    """Whether a value is of one of these types, in the plan's dialect."""
-    return any(is_of_type(value, name, whole_float_is_integer=plan.dialect.whole_float_is_integer) for name in types)
+    def takes(self, location: str, value: Any) -> bool:
+        """Whether a location can take a value of this type at all."""
+        types = self.at(location)
+        return types is None or self.has(types, value)
 
+    def has(self, types: Iterable[str], value: Any) -> bool:
+        """Whether a value is of one of these types."""
+        return any(is_of_type(value, name, whole_float_is_integer=self._whole_floats) for name in types)
 
-def is_member(node: Node, value: Any) -> bool:
-    """Whether a value equals one of the node's `enum` or `const` members."""
-    return node.members is None or any(same(member, value) for member in node.members)
+    def _work_out(self, node: Node) -> tuple[str, ...] | None:
+        said: list[tuple[str, ...]] = [node.types] if node.types else []
+        if node.members is not None and not node.types:
+            said.append(tuple(dict.fromkeys(type_of(member) for member in node.members)))
+        said += [types for there in (*node.refs, *node.all_of) if (types := self.at(there)) is not None]
+        for group in (node.any_of, node.one_of):
+            branches = [self.at(branch) for branch in group]
+            if branches and None not in branches:
+                said.append(tuple(dict.fromkeys(name for types in branches for name in types or ())))
+        if not said:
+            return None
+        common = list(said[0])
+        for types in said[1:]:
+            common = _meet(common, types)
+        return tuple(common)

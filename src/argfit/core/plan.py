@@ -17,7 +17,9 @@ import msgspec
 from argfit.core.dialect import Dialect
 from argfit.core.judge import meets
 from argfit.core.problem import Bounds, Path
-from argfit.core.schema import REFERENCES, Source, step_of, without
+from argfit.core.prune import without
+from argfit.core.source import REFERENCES, Source, judged, nothing_usable, step_of
+from argfit.core.values import same
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -110,12 +112,16 @@ class Plan(msgspec.Struct, frozen=True):
 
 def compile_plan(source: Source) -> tuple[Plan, Source]:
     """Compile a source; returns the source too, less the references that had to be left out."""
-    while True:
-        nodes = _nodes(source)
-        loop = _loop(nodes)
-        if loop is None:
-            return Plan(nodes, source.unusable, source.dialect), source
+    nodes = _nodes(source)
+    looping = False
+    while loop := _loop(nodes):
+        looping = True
         source = without(source, _looping_keyword(source, loop))
+        nodes = _nodes(source)
+    if looping:
+        source = judged(source) or nothing_usable(source.dialect)
+        nodes = _nodes(source)
+    return Plan(nodes, source.unusable, source.dialect), source
 
 
 def _nodes(source: Source) -> dict[str, Node]:
@@ -233,12 +239,11 @@ def _types(source: Source, schema: dict[str, Any], at: str, fields: dict[str, An
     fields["types"] = (types,) if isinstance(types, str) else tuple(types)
 
 
-def _enum(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
-    fields["members"] = tuple(schema["enum"])
-
-
-def _const(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
-    fields["members"] = (schema["const"],)
+def _members(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
+    listed = schema.get("enum", [schema.get("const")])
+    if "const" in schema and "const" in source.dialect.keywords:
+        listed = [member for member in listed if same(member, schema["const"])]
+    fields["members"] = tuple(listed)
 
 
 def _bounds(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
@@ -333,8 +338,8 @@ def _reference(keyword: str) -> _Reader:
 
 _READERS: dict[str, _Reader] = {
     "type": _types,
-    "enum": _enum,
-    "const": _const,
+    "enum": _members,
+    "const": _members,
     "minimum": _bounds,
     "maximum": _bounds,
     "exclusiveMinimum": _bounds,

@@ -101,6 +101,8 @@ def _quoted(name: str) -> str:
 def wrong_type(path: Path, types: Iterable[str], format: str | None, *, null_counts: bool) -> Problem:
     """`type`: the value is of no type the place takes."""
     names = list(dict.fromkeys(types))
+    if not names:
+        return other(path)
     if not null_counts and len(names) > 1:
         names = [name for name in names if name != "null"]
     text = FORMATS[format] if format in SHOWN_AS_TYPE else NOUNS["string"]
@@ -140,17 +142,17 @@ def unknown(path: Path, absent: Iterable[str]) -> Problem:
     return Problem(path, "unknown", words + _suggestion(str(path[-1]), absent))
 
 
-def not_a_member(path: Path, members: Sequence[Any], value: Any) -> Problem:
-    """`enum`, or `const` where there is one member only."""
+def not_a_member(path: Path, members: Sequence[Any], value: Any, near: Iterable[str] = ()) -> Problem:
+    """`enum`, or `const` where there is one member only; a member like the value among `near` is suggested."""
+    if not members:
+        return other(path)
     if len(members) == 1:
         return Problem(path, "const", f"must be {_member(members[0])}")
     shown = ", ".join(_member(member) for member in members[:MEMBERS_SHOWN])
     if len(members) > MEMBERS_SHOWN:
         shown += f", … ({len(members) - MEMBERS_SHOWN} more)"
     words = f"must be one of: {shown}"
-    if isinstance(value, str):
-        words += _suggestion(value, [member for member in members if isinstance(member, str)])
-    return Problem(path, "enum", words)
+    return Problem(path, "enum", words + (_suggestion(value, near) if isinstance(value, str) else ""))
 
 
 def wrong_length(path: Path, at_least: int, at_most: int | None, length: int) -> Problem:
@@ -197,9 +199,10 @@ def not_multiple(path: Path, step: float) -> Problem:
     return Problem(path, "multiple", f"must be a multiple of {show_number(step)}")
 
 
-def needs_one(path: Path, names: Sequence[str]) -> Problem:
-    """`union`: the branches differ only in which argument they require."""
-    return Problem(path, "union", f"needs {_either([_name(name) for name in dict.fromkeys(names)])}")
+def needs_one(path: Path, missing: Iterable[Sequence[str]]) -> Problem:
+    """`union`: the branches differ only in which arguments they require."""
+    ways = dict.fromkeys(" and ".join(_name(name) for name in names) for names in missing)
+    return Problem(path, "union", f"needs {_either(list(ways))}")
 
 
 def ambiguous(path: Path) -> Problem:
@@ -237,17 +240,17 @@ class Bounds(msgspec.Struct, frozen=True):
     open_high: bool = False
 
     @property
-    def whole_low(self) -> int | None:
-        """The least whole number inside."""
-        if self.low is None:
-            return None
+    def whole_low(self) -> float | None:
+        """The least whole number inside; beyond 2^53, where neighbours are not told apart, the limit itself."""
+        if self.low is None or abs(self.low) >= EXACT:
+            return self.low
         return math.floor(self.low) + 1 if self.open_low else math.ceil(self.low)
 
     @property
-    def whole_high(self) -> int | None:
-        """The greatest whole number inside."""
-        if self.high is None:
-            return None
+    def whole_high(self) -> float | None:
+        """The greatest whole number inside; likewise."""
+        if self.high is None or abs(self.high) >= EXACT:
+            return self.high
         return math.ceil(self.high) - 1 if self.open_high else math.floor(self.high)
 
 
@@ -282,13 +285,18 @@ def _member(member: Any) -> str:
 
 
 def _suggestion(name: str, candidates: Iterable[str]) -> str:
-    if len(name) > NAME_SHOWN:
+    if not name or len(name) > NAME_SHOWN:
         return ""
     allowed = 2 if len(name) >= LONG_NAME else 1
+    # whatever the edits, one of so many parts of the name is in the other name as it stands
+    size = -(-len(name) // (allowed + 1))
+    parts = [name[i : i + size] for i in range(0, len(name), size)]
+    folded = fold(name)
     near = [
         candidate
         for candidate in dict.fromkeys(candidates)
-        if fold(candidate) == fold(name) or _edits(name, candidate, allowed) <= allowed
+        if fold(candidate) == folded
+        or (any(part in candidate for part in parts) and _edits(name, candidate, allowed) <= allowed)
     ]
     return f" (did you mean {_name(near[0])}?)" if len(near) == 1 else ""
 
@@ -297,6 +305,12 @@ def _edits(one: str, other: str, enough: int) -> int:
     """Levenshtein distance, given up (as `enough + 1`) where the lengths alone say it is more."""
     if abs(len(one) - len(other)) > enough:
         return enough + 1
+    start = next((i for i, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), None)
+    if start is None:
+        return abs(len(one) - len(other))
+    one, other = one[start:], other[start:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
     row = list(range(len(other) + 1))
     for i, left in enumerate(one, 1):
         before, row[0] = row[0], i

@@ -10,6 +10,7 @@ Rules (contract, section 2)
 - `if`, `not` and `contains` only judge: they never vote.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -42,12 +43,11 @@ class Change(msgspec.Struct, frozen=True):
 
 def changes(walk: Walk, value: Any) -> list[Change]:
     """The exact changes that make `value` spelled as the plan wants it, in the value's order."""
-    found = []
-    for path, after in _votes(walk, ("#",), value, ()).items():
-        before = at_path(value, path)
-        if type(after) is not type(before):
-            found.append(Change(path, WHOLE_NUMBER, before, after))
-    return found
+    return [
+        Change(path, WHOLE_NUMBER, before, after)
+        for path, after in _Poll(walk).votes(("#",), value, ()).items()
+        if type(after) is not type(before := at_path(value, path))
+    ]
 
 
 def respelled(value: float, path: Path, out: list[Change]) -> float:
@@ -87,40 +87,64 @@ def at_path(value: Any, path: Path) -> Any:
     return value
 
 
-def _votes(walk: Walk, at: At, value: Any, path: Path) -> Votes:
-    nodes = walk.nodes(at, value)
-    votes: Votes = {}
-    if is_number(value):
-        spelled = _spelled(nodes, value)
-        if spelled is not None:
-            votes[path] = spelled
-    elif isinstance(value, dict):
-        loose, rest = walk.loose(nodes, value, path)
-        for key, part in value.items():
-            below = member_at(nodes, key) + (rest if key in loose else ())
-            _add(votes, _votes(walk, below, part, (*path, key)) if below else {})
-    elif isinstance(value, list):
-        loose, rest = walk.loose(nodes, value, path)
-        for index, part in enumerate(value):
-            below = item_at(nodes, index) + (rest if index in loose else ())
-            _add(votes, _votes(walk, below, part, (*path, index)) if below else {})
-    for node in nodes:
-        if node.members is not None and isinstance(value, dict | list):
-            _add(
-                votes,
-                next((_as_member(member, value, path) for member in node.members if same(member, value)), {}),
-            )
-        for group in (node.any_of, node.one_of):
-            if group:
-                _add(votes, _union(walk, group, value, path))
-    return votes
+class _Poll:
+    """The votes on one value, each place asked once."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self._known: dict[tuple[At, Path], Votes] = {}
+
+    def votes(self, at: At, value: Any, path: Path) -> Votes:
+        """The spellings that the locations `at` vote for, by path."""
+        if (at, path) not in self._known:
+            self._known[at, path] = self._ask(self._walk.nodes(at, value), value, path)
+        return self._known[at, path]
+
+    def _ask(self, nodes: list[Node], value: Any, path: Path) -> Votes:
+        votes: Votes = {}
+        if is_number(value):
+            spelled = _spelled(nodes, value)
+            if spelled is not None:
+                votes[path] = spelled
+        elif isinstance(value, dict | list):
+            loose = self._walk.loose(nodes, value, path)
+            parts: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
+            for step, part in parts:
+                declared = member_at(nodes, step) if isinstance(value, dict) else item_at(nodes, step)
+                below = declared + loose.get(step, ())
+                if below:
+                    _add(votes, self.votes(below, part, (*path, step)))
+            for node in nodes:
+                equal = (member for member in node.members or () if same(member, value))
+                _add(votes, next((_as_member(member, value, path) for member in equal), {}))
+        for node in nodes:
+            for group in (node.any_of, node.one_of):
+                if group:
+                    _add(votes, self._union(group, value, path))
+        return votes
+
+    def _union(self, group: At, value: Any, path: Path) -> Votes:
+        branches = self._walk.accepting(group, value, path)
+        if not branches:
+            near = self._walk.union(group, value).near(value)
+            branches = near if len(near) == 1 else []
+        if not branches:
+            return {}
+        first, *others = [self.votes((branch,), value, path) for branch in branches]
+        return {
+            where: spelled
+            for where, spelled in first.items()
+            if all(where in other and type(other[where]) is type(spelled) for other in others)
+        }
 
 
 def _spelled(nodes: list[Node], value: Any) -> Any:
     if any("integer" in node.types and "number" not in node.types for node in nodes):
-        return value if isinstance(value, int) else whole(value)
-    members = (member for node in nodes for member in node.members or () if same(member, value))
-    return next(members, None)
+        integer = value if isinstance(value, int) else whole(value)
+        if integer is not None:
+            return integer
+    listed = [member for node in nodes for member in node.members or () if same(member, value)]
+    return next((member for member in listed if type(member) is type(value)), listed[0] if listed else None)
 
 
 def _as_member(member: Any, value: Any, path: Path) -> Votes:
@@ -136,21 +160,6 @@ def _as_member(member: Any, value: Any, path: Path) -> Votes:
     for step, part in parts:
         votes.update(_as_member(part, value[step], (*path, step)))
     return votes
-
-
-def _union(walk: Walk, group: At, value: Any, path: Path) -> Votes:
-    branches = walk.accepting(group, value, path)
-    if not branches:
-        near = walk.nearest(group, value, path)
-        branches = near if len(near) == 1 else []
-    if not branches:
-        return {}
-    first, *others = [_votes(walk, (branch,), value, path) for branch in branches]
-    return {
-        where: spelled
-        for where, spelled in first.items()
-        if all(where in other and type(other[where]) is type(spelled) for other in others)
-    }
 
 
 def _add(votes: Votes, more: Votes) -> None:

@@ -1,7 +1,8 @@
 """JSON text: read with every digit, located span by span, spliced so that all other bytes stay.
 
 Rules
-- A number whose float would lie (`5.0000000000000001`, `9007199254740993.0`, `1e400`) is read as a Decimal.
+- A number whose float would lie (`5.0000000000000001`, `9007199254740993.0`) is read as a Decimal; one beyond
+  all floats (`1e400`) is an infinity, as any reader would have it.
 - Doubled keys are seen, not resolved: which of two values a server takes is not ours to guess.
 - What a strict decoder refuses but a message may hold (lone surrogates, NaN, a byte order mark, ten thousand
   levels, bytes that are no UTF-8) is read all the same; nothing here recurses on the text's depth.
@@ -20,8 +21,10 @@ from argfit.core.problem import Path
 
 _STRING = r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"'
 _NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?"
-_TOKEN = re.compile(rf"[ \t\n\r]*+(?:({_STRING})|({_NUMBER})|([\[\]{{}},:])|(true|false|null|NaN))")
-_CONSTANTS = {"true": True, "false": False, "null": None, "NaN": float("nan")}
+_TOKEN = re.compile(rf"[ \t\n\r]*+(?:({_STRING})|({_NUMBER})|([\[\]{{}},:])|(true|false|null|NaN|-?Infinity))")
+_CONSTANTS = {"true": True, "false": False, "null": None} | {
+    name: float(name) for name in ("NaN", "Infinity", "-Infinity")
+}
 _BLANK = re.compile(rb"[ \t\n\r]*+")
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _BARE = re.compile(rb"[-+.0-9A-Za-z]++")
@@ -38,6 +41,7 @@ _FLOATS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|-?[0-9]++((?:\.[0-9]++)?(?:[eE][-+]
 
 # Up to 17 characters without an exponent hold at most 16 digits: a float tells such a number from a whole one.
 _SAFE_LENGTH = 17
+_LONGEST_INT = 20_000  # digits; turning text into an int takes quadratic time
 _INT_DIGITS = 4300  # CPython's limit on int(text), sys.int_info.default_max_str_digits
 
 
@@ -72,7 +76,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 def read(text: bytes, *, doubled_is_fine: bool = False) -> Reading:
     """Read one JSON value; NotJson, or DoubledKey where a key stands twice (else the last one counts)."""
-    whole = text.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    whole = _decoded(text)
     floats: list[float | Decimal] = []
 
     def note(digits: str) -> float | Decimal:
@@ -98,13 +102,22 @@ def number(text: str) -> float | Decimal:
     rounded = float(text)
     if len(text) <= _SAFE_LENGTH and "e" not in text and "E" not in text:
         return rounded
-    if rounded - rounded == 0.0 and not rounded.is_integer():
+    if not rounded.is_integer():  # nor is an infinity, which is what a number beyond all floats is read as
         return rounded
     try:
         exact = Decimal(text)
-    except InvalidOperation:  # an exponent beyond what a Decimal holds
+    except InvalidOperation:  # an exponent beyond what a Decimal holds: next to nothing
         return rounded
     return rounded if exact == rounded else exact
+
+
+def _decoded(text: bytes) -> str:
+    for errors in ("strict", "surrogatepass"):
+        try:
+            return text.decode("utf-8", errors).removeprefix("\ufeff")
+        except UnicodeDecodeError:
+            continue
+    return text.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
 def settle(value: Any) -> Any:
@@ -188,7 +201,10 @@ def _token_value(
         return _CONSTANTS[token]
     if any(letter in digits for letter in ".eE"):
         return note(digits)
-    return int(digits) if len(digits) <= _INT_DIGITS else Decimal(digits)
+    if len(digits) <= _INT_DIGITS:
+        return int(digits)
+    exact = Decimal(digits)
+    return int(exact) if len(digits) <= _LONGEST_INT else exact
 
 
 # -- spans --------------------------------------------------------------------------------------------
@@ -321,5 +337,5 @@ def _end_of_container(text: bytes, position: int) -> int:
 
 def _key(quoted: bytes) -> str:
     if b"\\" not in quoted:
-        return quoted[1:-1].decode("utf-8", "surrogateescape")
-    return str(json.loads(quoted.decode("utf-8", "surrogateescape")))
+        return _decoded(quoted[1:-1])
+    return str(json.loads(_decoded(quoted)))

@@ -42,10 +42,7 @@ def whole(value: Any) -> int | None:
 
 
 def is_of_type(value: Any, name: str, *, whole_float_is_integer: bool) -> bool:
-    """Whether a value is of a JSON Schema type.
-
-    Draft 4 has no whole floats, but one that will be rewritten counts already.
-    """
+    """Whether a value is of a JSON Schema type; draft 4 has no whole floats."""
     found = type_of(value)
     if found != "number":
         return found == name or (found == "integer" and name == "number")
@@ -56,7 +53,7 @@ def is_of_type(value: Any, name: str, *, whole_float_is_integer: bool) -> bool:
     else:
         return False
     if name == "integer":
-        return no_fraction and (whole_float_is_integer or whole(value) is not None)
+        return no_fraction and whole_float_is_integer
     return name == "number"
 
 
@@ -69,6 +66,15 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
+
+
+def key_of(value: Any) -> tuple[str, Any] | None:
+    """A hashable that two scalars share if and only if they are the same JSON value; None for containers."""
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if value is None or isinstance(value, str | int | float | Decimal):
+        return ("", value)
+    return None
 
 
 def is_number(value: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from argfit.core.fit import Engine, compile_engine
-from argfit.core.schema import SchemaError
+from argfit.core.source import SchemaError
 from argfit.wire.message import value_of
 from argfit.wire.reply import SERVER_INFO
 

@@ -1,0 +1,184 @@
+"""What a schema means where its letters say less.
+
+Rules (contract, section 4)
+- `nullable: true` means "or null"; `default: null` counts as allowing null (576 real arguments say so), also
+  beside a `$ref` that would hide it.
+- The draft-07 tuple form of `items` is read in 2020-12 too, where it is no longer allowed.
+- `contentEncoding` and `contentMediaType` describe; the judge would refuse by them in drafts 6 and 7.
+- Where a part must move to be said, the references to it move with it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+from argfit.core.dialect import LIST_OF_SCHEMAS, NAMED_SCHEMAS, ONE_SCHEMA, Dialect
+from argfit.core.source import REFERENCES, Source, part_at, step_of, steps, with_part
+
+_BLOCKS_NULL = (*REFERENCES, "allOf", "oneOf", "not", "if")
+# What stays outside when a schema is wrapped: what names it, and what is referred to by where it stands.
+_STAYS_OUTSIDE = frozenset("$schema $id id $anchor $dynamicAnchor $defs definitions".split())
+_CONTENT = ("contentEncoding", "contentMediaType")
+
+
+def adapt(schema: Any, dialect: Dialect) -> Source:
+    """Adapt a schema, and find its resources and anchors."""
+    adapting = _Adapting(dialect)
+    document = adapting.visit(schema, "#", "#", "")
+    for location in _referred(document, adapting.seen):
+        part = part_at(document, location)
+        document = with_part(document, steps(location), adapting.visit(part, location, "#", ""))
+    if adapting.moved:
+        document = _moved(document, adapting.moved)
+    adapting.resources.setdefault("", "#")
+    return Source(document, dialect, adapting.resources, adapting.anchors)
+
+
+class _Adapting:
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.resources: dict[str, str] = {}
+        self.anchors: dict[tuple[str, str], str] = {}
+        self.moved: dict[str, str] = {}
+        self.seen: set[str] = set()
+
+    def visit(self, schema: Any, location: str, home: str, home_uri: str) -> Any:
+        """The schema as it is meant, its parts with it; the same object where nothing is to be said anew."""
+        self.seen.add(location)
+        if not isinstance(schema, dict):
+            return schema
+        home, home_uri = self._named(schema, location, home, home_uri)
+        meant = self._as_meant(schema, location)
+        if meant is not schema and "anyOf" in meant and "anyOf" not in schema:  # wrapped
+            inner, null = meant["anyOf"]
+            inside = f"{location}/anyOf/0"
+            self.moved.update({location + step_of(key): inside + step_of(key) for key in inner})
+            outside = self._parts(
+                {key: part for key, part in meant.items() if key != "anyOf"}, location, home, home_uri
+            )
+            return {**outside, "anyOf": [self._parts(inner, inside, home, home_uri), null]}
+        return self._parts(meant, location, home, home_uri)
+
+    def _named(self, schema: dict[str, Any], location: str, home: str, home_uri: str) -> tuple[str, str]:
+        """Note what names a schema; returns the resource that it is in, or begins."""
+        name = schema.get(self.dialect.id_keyword)
+        if isinstance(name, str) and not (self.dialect.ref_hides_siblings and "$ref" in schema):
+            if name.startswith("#") and name[1:]:  # the anchors of drafts 4 to 7
+                self.anchors[home, name[1:]] = location
+            else:
+                home, home_uri = location, urljoin(home_uri, urldefrag(name)[0])
+                self.resources[home_uri] = location
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            if isinstance(schema.get(keyword), str):
+                self.anchors[home, schema[keyword]] = location
+        return home, home_uri
+
+    def _parts(self, schema: dict[str, Any], location: str, home: str, home_uri: str) -> dict[str, Any]:
+        changed: dict[str, Any] = {}
+        for keyword, value in schema.items():
+            part: Any
+            where = location + step_of(keyword)
+            if keyword in NAMED_SCHEMAS and isinstance(value, dict):
+                part = {key: self.visit(sub, where + step_of(key), home, home_uri) for key, sub in value.items()}
+                same = all(part[key] is value[key] for key in value)
+            elif (keyword in LIST_OF_SCHEMAS or keyword == "items") and isinstance(value, list):
+                part = [self.visit(sub, f"{where}/{i}", home, home_uri) for i, sub in enumerate(value)]
+                same = all(new is old for new, old in zip(part, value, strict=True))
+            elif keyword in ONE_SCHEMA:
+                part = self.visit(value, where, home, home_uri)
+                same = part is value
+            else:
+                continue
+            if not same:
+                changed[keyword] = part
+        return {**schema, **changed} if changed else schema
+
+    def _as_meant(self, schema: dict[str, Any], location: str) -> dict[str, Any]:
+        if self.dialect.content_is_judged and any(keyword in schema for keyword in _CONTENT):
+            schema = {key: value for key, value in schema.items() if key not in _CONTENT}
+        tuple_form = isinstance(schema.get("items"), list) and "prefixItems" not in schema
+        if tuple_form and not self.dialect.items_may_be_tuple:
+            schema = {**schema, "prefixItems": schema["items"]}
+            del schema["items"]
+            self.moved[f"{location}/items"] = f"{location}/prefixItems"
+            if "additionalItems" in schema:
+                schema["items"] = schema.pop("additionalItems")
+                self.moved[f"{location}/additionalItems"] = f"{location}/items"
+        if schema.get("nullable") is True or ("default" in schema and schema["default"] is None):
+            return _or_null(schema)
+        return schema
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """`schema` or null: in place where that can be said in place, else in an `anyOf` around it."""
+    branches = [*_listed(schema.get("anyOf")), *_listed(schema.get("oneOf"))]
+    if any(keyword in schema for keyword in _BLOCKS_NULL):
+        if set(schema).isdisjoint((*REFERENCES, "allOf", "not", "if")) and any(map(_is_null, branches)):
+            return schema
+        outside = {key: value for key, value in schema.items() if key in _STAYS_OUTSIDE}
+        told = (*_STAYS_OUTSIDE, "nullable", "default")
+        inside = {key: value for key, value in schema.items() if key not in told}
+        return {**outside, "anyOf": [inside, {"type": "null"}]}
+    adapted = dict(schema)
+    types = schema.get("type")
+    if isinstance(types, str | list) and "null" not in types:
+        adapted["type"] = [*([types] if isinstance(types, str) else types), "null"]
+    if isinstance(schema.get("enum"), list) and None not in schema["enum"]:
+        adapted["enum"] = [*schema["enum"], None]
+    if schema.get("const") is not None:
+        adapted["enum"] = [adapted.pop("const"), None]
+    if "anyOf" in schema and not any(map(_is_null, branches)):
+        adapted["anyOf"] = [*branches, {"type": "null"}]
+    return schema if adapted == schema else adapted
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_null(branch: Any) -> bool:
+    """Whether a branch says by its own type or members that it takes null."""
+    if not isinstance(branch, dict):
+        return branch is True
+    types = branch.get("type", ())
+    return types == "null" or (isinstance(types, list) and "null" in types) or None in _listed(branch.get("enum"))
+
+
+def _referred(document: Any, seen: set[str]) -> Iterator[str]:
+    """Locations that a reference leads to but no keyword does, such as `#/components/schemas/X`."""
+    for reference in set(_references(document)):
+        if reference.startswith("#/") and reference not in seen:
+            try:
+                part = part_at(document, reference)
+            except KeyError:
+                continue
+            if isinstance(part, dict):
+                yield reference
+
+
+def _references(document: Any) -> Iterator[str]:
+    pending = [document]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            pending.extend(part.values())
+            if isinstance(part.get("$ref"), str):
+                yield part["$ref"]
+        elif isinstance(part, list):
+            pending.extend(part)
+
+
+def _moved(document: Any, moved: dict[str, str]) -> Any:
+    """The document with references that follow what has moved; the longest old place is the one meant."""
+    if isinstance(document, list):
+        return [_moved(part, moved) for part in document]
+    if not isinstance(document, dict):
+        return document
+    followed = {key: _moved(part, moved) for key, part in document.items()}
+    reference = document.get("$ref")
+    if isinstance(reference, str):
+        for old in sorted(moved, key=len, reverse=True):
+            if reference == old or reference.startswith(old + "/"):
+                followed["$ref"] = moved[old] + reference[len(old) :]
+                break
+    return followed

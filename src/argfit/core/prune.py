@@ -1,0 +1,129 @@
+"""What is broken in a schema is left out, the rest counts, and what was left out is reported.
+
+Rules (contract, section 4)
+- Broken is a keyword its dialect does not allow, a pattern that does not compile, a reference that dangles,
+  points abroad or loops: the tool author's fault. The judge's own metaschema says what is allowed.
+- A keyword that refuses more when a part of it says less (`not`, `if`, `oneOf`) goes with that part: the
+  author's fault must not become the caller's.
+- Nothing is ever fetched.
+"""
+
+from typing import Any
+
+import msgspec
+
+from argfit.core.dialect import LIST_OF_SCHEMAS, NAMED_SCHEMAS, ONE_SCHEMA
+from argfit.core.source import REFERENCES, Source, judged, nothing_usable, part_at, step_of, steps, with_part
+from argfit.core.validator import Unjudgeable, validator
+
+_REFUSES_MORE = frozenset({"not", "if", "oneOf"})
+
+
+def prune(source: Source) -> Source:
+    """The source less what the judge does not take."""
+    pruning = _Pruning(source)
+    document = pruning.kept(source.document, "#")
+    for target in pruning.pending:  # a reference may lead to a place that no keyword leads to
+        if target not in pruning.seen:
+            document = with_part(document, steps(target), pruning.kept(part_at(document, target), target))
+    pruned = msgspec.structs.replace(source, document=document, unusable=tuple(pruning.unusable))
+    return judged(pruned) or nothing_usable(source.dialect)
+
+
+class _Pruning:
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.unusable: list[str] = []
+        self.pending: list[str] = []
+        self.seen: set[str] = set()
+
+    def kept(self, schema: Any, location: str) -> Any:
+        """What is left of a schema."""
+        self.seen.add(location)
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, dict):
+            self.unusable.append(location)
+            return True
+        kept: dict[str, Any] = {}
+        for keyword, value in schema.items():
+            where = location + step_of(keyword)
+            faults = len(self.unusable)
+            part = self._part(keyword, value, where, location)
+            if len(self.unusable) > faults and (keyword in _REFUSES_MORE or part is _GONE):
+                continue
+            kept[keyword] = part
+        return kept
+
+    def _part(self, keyword: Any, value: Any, where: str, location: str) -> Any:
+        """What is left of a keyword's value; a keyword that is gone is noted."""
+        dialect = self._source.dialect
+        if keyword in REFERENCES:
+            target = self._source.resolve(value, location)
+            if target is not None:
+                self.pending.append(target)
+                return value
+        elif keyword in NAMED_SCHEMAS and isinstance(value, dict):
+            return self._named(keyword, value, where)
+        elif keyword in dialect.keywords and isinstance(value, list) and value and self._lists_schemas(keyword):
+            return [self.kept(sub, f"{where}/{i}") for i, sub in enumerate(value)]
+        elif keyword in dialect.keywords and keyword in ONE_SCHEMA and isinstance(value, dict | bool):
+            return self.kept(value, where)
+        elif isinstance(keyword, str) and self._allows(keyword, value):
+            return value
+        self.unusable.append(where)
+        return _GONE
+
+    def _lists_schemas(self, keyword: str) -> bool:
+        return keyword in LIST_OF_SCHEMAS or (keyword == "items" and self._source.dialect.items_may_be_tuple)
+
+    def _named(self, keyword: str, value: dict[Any, Any], where: str) -> dict[Any, Any]:
+        kept: dict[str, Any] = {}
+        for key, sub in value.items():
+            at = where + step_of(key)
+            if not isinstance(key, str) or (keyword == "patternProperties" and not self._allows("pattern", key)):
+                self.unusable.append(at)
+            elif keyword == "dependencies" and isinstance(sub, list):
+                if self._allows(keyword, {key: sub}):
+                    kept[key] = sub
+                else:
+                    self.unusable.append(at)
+            elif self._allows("required", [key]):
+                kept[key] = self.kept(sub, at)
+            else:  # a name that is no text, such as a lone surrogate
+                self.unusable.append(at)
+        return kept
+
+    def _allows(self, keyword: str, value: Any) -> bool:
+        """Whether the dialect's own metaschema takes this keyword with this value."""
+        try:
+            validator({"$schema": self._source.dialect.uri, keyword: value})
+        except Unjudgeable:
+            return False
+        return True
+
+
+_GONE = object()
+
+
+def without(source: Source, location: str) -> Source:
+    """The source less the keyword at a location, which is reported; its judge is to be made anew."""
+    path = steps(_goes_with(source, location))
+    parent = part_at(source.document, "#" + "".join(map(step_of, path[:-1])))
+    less = {key: value for key, value in parent.items() if key != path[-1]}
+    document = with_part(source.document, path[:-1], less)
+    return msgspec.structs.replace(source, document=document, unusable=(*source.unusable, location), validator=None)
+
+
+def _goes_with(source: Source, location: str) -> str:
+    """The outermost keyword that must go when the one at a location goes."""
+    at, part = "#", source.document
+    names = iter(steps(location))
+    for name in names:
+        at += step_of(name)
+        if name in _REFUSES_MORE:
+            return at
+        part = part_at(source.document, at)
+        if name in NAMED_SCHEMAS or isinstance(part, list):
+            at += step_of(next(names, ""))
+    return location

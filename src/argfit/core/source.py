@@ -1,0 +1,111 @@
+"""A schema as it is worked with: the document, its dialect, its references, and what had to be left out.
+
+Locations are JSON pointers from the schema's root (`#/properties/line`), in the adapted document.
+"""
+
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+import msgspec
+
+from argfit.core.dialect import Dialect
+from argfit.core.validator import Unjudgeable, validator
+
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+class SchemaError(ValueError):
+    """The schema is neither an object nor a boolean, so nothing can be read from it.
+
+    The next step is the message's: pass a tool's `inputSchema`, not the tool or its text.
+    """
+
+    def __init__(self, found: object) -> None:
+        super().__init__(f"a schema is an object or a boolean, not {type(found).__name__}; pass the tool's inputSchema")
+
+
+class Source(msgspec.Struct, frozen=True):
+    """An adapted schema: the document, its dialect, its resources and anchors, what was left out."""
+
+    document: Any
+    dialect: Dialect
+    resources: dict[str, str]  # absolute or relative URI -> location of the resource's root
+    anchors: dict[tuple[str, str], str]  # (location of the resource's root, name) -> location
+    unusable: tuple[str, ...] = ()
+    validator: Any = None  # the judge of the whole document
+
+    def at(self, location: str) -> Any:
+        """The schema at a location; KeyError where there is none."""
+        return part_at(self.document, location)
+
+    def resolve(self, reference: object, location: str) -> str | None:
+        """Where a reference at `location` points, or None where that is not inside this schema."""
+        if not isinstance(reference, str):
+            return None
+        home = self._resource_of(location)
+        uri, fragment = urldefrag(reference)
+        if uri:
+            home_uri = next((name for name, where in self.resources.items() if where == home), "")
+            found = self.resources.get(urljoin(home_uri, uri))
+            if found is None:
+                return None
+            home = found
+        if fragment and not fragment.startswith("/"):
+            return self.anchors.get((home, fragment))
+        target = home + "".join(f"/{step}" for step in unquote(fragment).split("/")[1:])
+        try:
+            schema = self.at(target)
+        except KeyError:
+            return None
+        return target if isinstance(schema, dict | bool) else None
+
+    def _resource_of(self, location: str) -> str:
+        inside = [home for home in self.resources.values() if location == home or location.startswith(home + "/")]
+        return max(inside, key=len, default="#")
+
+
+def judged(source: Source) -> Source | None:
+    """The source with its judge, or None where the judge does not take the schema as it stands."""
+    try:
+        return msgspec.structs.replace(source, validator=validator(source.document))
+    except Unjudgeable:
+        return None
+
+
+def nothing_usable(dialect: Dialect) -> Source:
+    """The source of a schema that cannot be used at all: it asks for nothing, and says so."""
+    return Source(True, dialect, {"": "#"}, {}, ("#",), validator(document=True))
+
+
+def part_at(document: Any, location: str) -> Any:
+    """The part of a document at a location; KeyError where there is none."""
+    for step in steps(location):
+        if isinstance(document, list):
+            if not step.isdecimal() or int(step) >= len(document):
+                raise KeyError(location)
+            document = document[int(step)]
+        elif isinstance(document, dict):
+            document = document[step]
+        else:
+            raise KeyError(location)
+    return document
+
+
+def with_part(document: Any, path: list[str], part: Any) -> Any:
+    """The document with another part at a path that it has."""
+    if not path:
+        return part
+    if isinstance(document, list):
+        index = int(path[0])
+        return [with_part(sub, path[1:], part) if i == index else sub for i, sub in enumerate(document)]
+    return {**document, path[0]: with_part(document[path[0]], path[1:], part)}
+
+
+def step_of(name: str | int) -> str:
+    """One step of a location, escaped as RFC 6901 says."""
+    return f"/{str(name).replace('~', '~0').replace('/', '~1')}"
+
+
+def steps(location: str) -> list[str]:
+    """The unescaped steps of a location."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in location.split("/")[1:]]
