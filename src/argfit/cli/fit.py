@@ -92,9 +92,11 @@ def _pick(file: str, tools: list[Any], wanted: str | None) -> Any:
     named = {tool["name"]: tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
     if wanted is None and len(named) == 1:
         return next(iter(named.values()))
+    if not named:
+        raise Unreadable(f"{file} lists no tools; --schema takes a schema, a tool or a tools/list result")
     if wanted is None or wanted not in named:
         said = f"has no tool {wanted}" if wanted else "lists several tools"
-        raise Unreadable(f"{file} {said}; name one with --tool: {', '.join(named) or '(it has none)'}")
+        raise Unreadable(f"{file} {said}; name one with --tool: {', '.join(named)}")
     return named[wanted]
 
 

@@ -26,7 +26,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib import metadata
 
-        parser.exit(0, f"argfit {metadata.version('argfit')}\n")
+        print(f"argfit {metadata.version('argfit')}")
+        parser.exit()
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -6,6 +6,7 @@ Rules
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -195,8 +196,9 @@ def _respelled(engine: Engine, arguments: Any, made: list[Change], *, quick: boo
 
 def _beyond_us(engine: Engine, arguments: Any) -> Fit:
     """Arguments that nest too deep for a close look: right if the judge says so, which looks deeper."""
-    if isinstance(arguments, dict) and not too_deep(arguments) and engine.judge.accepts(arguments):
-        return Fit(True, arguments)
+    with suppress(RecursionError):
+        if isinstance(arguments, dict) and not too_deep(arguments) and engine.judge.accepts(arguments):
+            return Fit(True, arguments)
     return Fit(False, arguments, problems=(words.other(()),))
 
 

@@ -59,11 +59,15 @@ def meets(keyword: str, argument: Any, value: Any) -> bool:
 
 
 def ask(is_valid: Callable[[Any], bool], value: Any) -> bool:
-    """Ask the judge about a value, in a form it takes."""
+    """Ask the judge about a value, in a form it takes; RecursionError where it nests too deep for it."""
     try:
         return is_valid(value)
     except ValueError:
+        pass  # a subclass of a JSON type, a key that is no text, or too deep
+    try:
         return is_valid(plain(value))
+    except ValueError as refused:
+        raise RecursionError(*refused.args) from None
 
 
 def plain(value: Any) -> Any:

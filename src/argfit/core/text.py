@@ -28,7 +28,8 @@ _CONSTANTS = {"true": True, "false": False, "null": None} | {
 _BLANK = re.compile(rb"[ \t\n\r]*+")
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _BARE = re.compile(rb"[-+.0-9A-Za-z]++")
-_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+# A string that is never closed reaches to the end: tried again at each of its quotes, it would cost their square.
+_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _KEY = re.compile(rb'("(?:[^"\\]++|\\.)*+")[ \t\n\r]*+:[ \t\n\r]*+', re.DOTALL)
 _NEXT = re.compile(rb"[ \t\n\r]*+,?[ \t\n\r]*+")
 _BRACE, _BRACKETED, _QUOTE = b'{["'
@@ -37,7 +38,7 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 _BOM = b"\xef\xbb\xbf"
 
 # Strings are matched so as to be passed over, integers so as to be taken whole; group 1 is a float's tail.
-_FLOATS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|-?[0-9]++((?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)', re.DOTALL)
+_FLOATS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)|-?[0-9]++((?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)', re.DOTALL)
 
 # Up to 17 characters without an exponent hold at most 16 digits: a float tells such a number from a whole one.
 _SAFE_LENGTH = 17
@@ -338,4 +339,7 @@ def _end_of_container(text: bytes, position: int) -> int:
 def _key(quoted: bytes) -> str:
     if b"\\" not in quoted:
         return _decoded(quoted[1:-1])
-    return str(json.loads(_decoded(quoted)))
+    try:
+        return str(json.loads(_decoded(quoted)))
+    except ValueError:  # an escape that JSON does not know: a key all the same
+        return _decoded(quoted[1:-1])

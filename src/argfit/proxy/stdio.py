@@ -9,6 +9,7 @@ Rules
 - One write per chunk read: a write per line halves the throughput.
 """
 
+import math
 import os
 import select
 import subprocess
@@ -18,13 +19,15 @@ from contextlib import suppress
 from time import monotonic
 from typing import IO, cast
 
-from argfit.proxy.process import exit_code
+from argfit.proxy.process import Signals, refuse_more
 from argfit.wire.conversation import Log
 from argfit.wire.session import Command, Deliver, Hold, Release, Session, ToClient, ToServer
 
 CHUNK = 1 << 16  # a pipe's default capacity on Linux (pipe(7))
-# After the child has ended, how long its stdout may stay open (held by a grandchild) without a byte coming.
+# Seconds that a child's stdout may stay open after its end (held by a grandchild) without a byte coming.
 LINGER = 1.0
+# And how long the client may be quiet before what it has sent counts as all that it sent to that child.
+DRAIN = 0.05
 
 
 class Relay:
@@ -38,60 +41,75 @@ class Relay:
         client_in: int = 0,
         client_out: int = 1,
     ) -> None:
-        self._child = child
-        self._server_stdin = cast("IO[bytes]", child.stdin)  # the pipes that `process.start` made
-        self._server_stdout = cast("IO[bytes]", child.stdout)
+        self._signals = Signals(child)
         self._session = session
         self._log = log
         self._client_in = client_in
         self._client_out = client_out
+        self._server_stdin = cast("IO[bytes]", child.stdin)  # the pipes that `process.start` made
+        self._server_stdout = cast("IO[bytes]", child.stdout)
         self._server_in = self._server_stdin.fileno()
         self._server_out = self._server_stdout.fileno()
         self._state = threading.Lock()
         self._to_client = threading.Lock()
         self._released = threading.Event()
-        self._heard = 0  # chunks from the server, to see whether it still speaks
-        self._listening = False  # nothing of what was heard is still to be written
+        self._gone = threading.Event()
+        self._from_client = _Ear(self._client_in)
+        self._from_server = _Ear(self._server_out)
 
     def run(self) -> int:
         """Relay until the server has ended; returns its exit code. To be called on the main thread."""
-        threading.Thread(target=self._pump_client, daemon=True).start()
+        client = threading.Thread(target=self._pump_client, daemon=True)
         server = threading.Thread(target=self._pump_server, daemon=True)
+        client.start()
         server.start()
-        code = exit_code(self._child.wait())
-        heard = -1
-        while server.is_alive() and not (self._listening and heard == self._heard):
-            heard = self._heard
-            server.join(LINGER)
+        code = self._signals.wait()
+        self._from_server.until_quiet(server, LINGER)
         with self._to_client:
             with self._state:
                 commands = self._session.server_end(code, monotonic())
             with suppress(OSError):
                 self._carry_out_to_client(commands)
+        self._gone.set()
+        self._from_client.until_quiet(client, DRAIN, at_most=LINGER)
         return code
 
     # -- client to server -----------------------------------------------------------------------------
 
     def _pump_client(self) -> None:
-        try:
-            while chunk := _read(self._client_in):
-                with self._state:
-                    commands = self._session.client_bytes(chunk, monotonic())
-                self._carry_out_to_server(commands)
+        reached = True
+        while chunk := self._from_client.listen():
             with self._state:
-                commands = self._session.client_end(monotonic())
-            self._carry_out_to_server(commands)
-        except OSError:  # the server reads no more, or the client is gone: either way nothing more goes up
-            pass
+                commands = self._session.client_bytes(chunk, monotonic())
+            reached = reached and self._carry_out_to_server(commands)
+            if not reached and not self._answer_for_the_dead(commands):
+                refuse_more(self._client_in)
+                return
+        with self._state:
+            commands = self._session.client_end(monotonic())
+        if not (reached and self._carry_out_to_server(commands)):
+            self._answer_for_the_dead(commands)
         with suppress(OSError):
             self._server_stdin.close()
 
-    def _carry_out_to_server(self, commands: list[Command]) -> None:
-        while commands:
+    def _answer_for_the_dead(self, commands: list[Command]) -> bool:
+        """What still comes for a server that reads no more; False where it only closed its stdin and lives on."""
+        if not self._gone.wait(LINGER):
+            return False
+        if Deliver() in commands:
+            self._deliver()
+        return True
+
+    def _carry_out_to_server(self, commands: list[Command]) -> bool:
+        """Carry out commands, waiting where one says so; False where the server reads no more."""
+        while True:
             held: float | None = None
             for command in commands:
                 if isinstance(command, ToServer):
-                    _write(self._server_in, command.data)
+                    try:
+                        _write(self._server_in, command.data)
+                    except OSError:
+                        return False
                 elif isinstance(command, Deliver):
                     self._deliver()
                 elif isinstance(command, Hold):
@@ -99,7 +117,7 @@ class Relay:
                 elif isinstance(command, Log):
                     self._log(command)
             if held is None:
-                return
+                return True
             self._released.wait(max(0.0, held - monotonic()))
             self._released.clear()
             with self._state:
@@ -109,13 +127,14 @@ class Relay:
         with self._to_client:
             with self._state:
                 answers = self._session.answers()
-            _write(self._client_out, answers)
+            with suppress(OSError):  # a client that does not read has no use for answers
+                _write(self._client_out, answers)
 
     # -- server to client -----------------------------------------------------------------------------
 
     def _pump_server(self) -> None:
         with suppress(OSError):
-            while chunk := self._listen():
+            while chunk := self._from_server.listen():
                 with self._to_client:
                     with self._state:
                         commands = self._session.server_bytes(chunk, monotonic())
@@ -123,13 +142,6 @@ class Relay:
         # a client that reads no more is gone: the server shall see that as if it had written to it itself
         with suppress(OSError):
             self._server_stdout.close()
-
-    def _listen(self) -> bytes:
-        self._listening = True
-        chunk = _read(self._server_out)
-        self._heard += 1
-        self._listening = False
-        return chunk
 
     def _carry_out_to_client(self, commands: list[Command]) -> None:
         for command in commands:
@@ -139,6 +151,34 @@ class Relay:
                 self._released.set()
             elif isinstance(command, Log):
                 self._log(command)
+
+
+class _Ear:
+    """Reads one descriptor, and knows whether it is still being spoken to."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._heard = 0
+        self._listening = False  # nothing of what was heard is still being carried out
+
+    def listen(self) -> bytes:
+        """The next chunk; empty at the end, or where the other side is gone (a terminal hung up)."""
+        self._listening = True
+        try:
+            chunk = _read(self._descriptor)
+        except OSError:
+            return b""
+        self._heard += 1
+        self._listening = False
+        return chunk
+
+    def until_quiet(self, thread: threading.Thread, seconds: float, at_most: float = math.inf) -> None:
+        """Wait until the thread that listens here has ended, or has heard nothing for so long; `at_most` in all."""
+        heard = -1
+        end = monotonic() + at_most
+        while thread.is_alive() and not (self._listening and heard == self._heard) and monotonic() < end:
+            heard = self._heard
+            thread.join(seconds)
 
 
 def _read(descriptor: int) -> bytes:

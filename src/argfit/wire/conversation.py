@@ -24,9 +24,11 @@ from argfit.wire.message import (
     Call,
     Id,
     Message,
+    UnsureMessage,
     arguments_span,
     batch_members,
     id_of,
+    is_json,
     raw_id,
     read_call,
     read_message,
@@ -65,6 +67,7 @@ class _Open(msgspec.Struct):
     id: bytes
     method: str
     generation: int = 0  # of the tools, when it was sent
+    tool: str = ""
     task_id: str = ""
     engine: Engine | None = None  # what a call was fitted with
     misfit: Misfit | None = None
@@ -92,8 +95,8 @@ class Conversation:
             return Verdict(line) if spans is None else self._batch(line, spans, now, waited=waited)
         if message.method == "tools/call":
             call = read_call(message)
-            if call is not None:
-                return (None if waited else self._ask_for(call, now)) or self._decide(call, line)
+            if call is not None and not (type(message) is UnsureMessage and not is_json(line)):
+                return (None if waited else self._ask_for(call, now)) or self._decide(call, line, now)
         self._track(message)
         return Verdict(line)
 
@@ -101,7 +104,8 @@ class Conversation:
         """Decide on a batch (MCP 2025-03-26): all of it waits, each message is decided, what is refused goes."""
         parts = [line[span.start : span.end] for span in spans]
         messages = [read_message(part) for part in parts]
-        calls = [message and read_call(message) for message in messages]
+        sure = all(type(message) is Message for message in messages) or is_json(line)
+        calls = [message and sure and read_call(message) for message in messages]
         for call in calls:
             ask = self._ask_for(call, now) if call and not waited else None
             if ask is not None:
@@ -110,7 +114,7 @@ class Conversation:
         answers = b""
         for span, part, message, call in zip(spans, parts, messages, calls, strict=True):
             if call:
-                verdict = self._decide(call, part)
+                verdict = self._decide(call, part, now)
                 answers += verdict.answers
                 if verdict.forward is not part:
                     edits[span] = verdict.forward
@@ -129,18 +133,18 @@ class Conversation:
             if method in ("tasks/result", "tasks/get"):
                 opened.task_id = str(_member(message, "taskId"))
             elif method == "initialize":
-                self.asking.initialized = False
+                self.asking.greeted(id)
         elif method == "notifications/initialized":
-            self.asking.initialized = True
+            self.asking.initialized()
         elif method == "notifications/cancelled":
             cancelled = _member(message, "requestId")
-            if isinstance(cancelled, str | int | float):
+            if isinstance(cancelled, str | int | float) and not isinstance(cancelled, bool):
                 self._open.pop(cancelled, None)
 
-    def _decide(self, call: Call, line: bytes) -> Verdict:
+    def _decide(self, call: Call, line: bytes, now: float) -> Verdict:
         """Decide on a call whose schema is known, or will not be known in time."""
-        engine = self._engine_for(call)
-        opened = self._open[call.id] = _Open(call.raw_id, "tools/call", engine=engine)
+        engine = self._engine_for(call, now)
+        opened = self._open[call.id] = _Open(call.raw_id, "tools/call", tool=call.name, engine=engine)
         if engine is None:
             return Verdict(line)
         fit = fit_value(engine, None) if call.arguments is None else fit_text(engine, call.arguments)
@@ -173,11 +177,11 @@ class Conversation:
         """The call that this one goes on with, where the server gave it a state to carry."""
         return None if call.request_state is None else self._legs.get(call.request_state)
 
-    def _engine_for(self, call: Call) -> Engine | None:
+    def _engine_for(self, call: Call, now: float) -> Engine | None:
         leg = self._leg_of(call)
         if leg is not None:
             return leg.engine
-        tool = self.asking.tool(call.name)
+        tool = self.asking.tool(call.name, now)
         if tool is None:
             return None
         first = not tool.compiled
@@ -193,6 +197,10 @@ class Conversation:
         """Decide on a server's message: the bytes for the client, none where it was an answer to us."""
         message = read_message(line)
         if message is not None:
+            if type(message) is UnsureMessage and not is_json(line):
+                if message.answers:
+                    self.skimmed_from_server(message)
+                return line
             return self._heard(message, line, now)
         spans = batch_members(line)
         edits: dict[json_text.Member, bytes] = {}
@@ -207,10 +215,10 @@ class Conversation:
     def _heard(self, message: Message, line: bytes, now: float) -> bytes:
         if message.method is not msgspec.UNSET:
             if message.method == "notifications/tools/list_changed":
-                self._tools.changed()
+                self.asking.changed()
             return line
         id = id_of(message.id)
-        if id is None:
+        if id is None or not message.answers:
             return line
         if self.asking.is_ours(id):
             self.asking.answered(id, message, now)
@@ -223,9 +231,7 @@ class Conversation:
         if opened.method == "tools/list":
             self._tools.learn(message.result, opened.generation, now)
         elif opened.method in ("initialize", "server/discover"):
-            result = value_of(message.result)
-            if isinstance(result, dict) and isinstance(result.get("capabilities"), dict):
-                self.asking.has_tools = "tools" in result["capabilities"]
+            self.asking.introduced(id, value_of(message.result))
         elif opened.task_id:
             return self._explaining.task_answered(opened.method, opened.task_id, message, line)
         return line
@@ -236,6 +242,8 @@ class Conversation:
         if isinstance(result.request_state, str):
             keep(self._legs, result.request_state, opened)
         if opened.misfit is None:
+            if self._settings.verbose and result_of(message).is_error is True:
+                self.logs.append(Log("INFO", "MCP tool %s refused the call.", (opened.tool,), {"tool": opened.tool}))
             return line
         return self._explaining.call_answered(opened.misfit, message, result, line)
 
@@ -250,6 +258,14 @@ class Conversation:
         id = id_of(message.id)
         if id is not None and message.method is msgspec.UNSET:
             self._open.pop(id, None)
+
+    def unsent(self, line: bytes) -> None:
+        """A message of the client's that the server will never see: its requests are open all the same."""
+        message = read_message(line)
+        spans = [] if message else batch_members(line) or []
+        for part in [message, *(read_message(line[span.start : span.end]) for span in spans)]:
+            if part is not None:
+                self._track(part)
 
     def server_gone(self, code: int) -> bytes:
         """The server has ended: an error for each request it left open."""

@@ -70,7 +70,7 @@ class Explaining:
         if not isinstance(task, dict) or task.keys().isdisjoint(("result", "error")):
             return line
         result = task.get("result")
-        failed = "error" in task or (isinstance(result, dict) and result.get("isError") is True)
+        failed = task.get("error") is not None or (isinstance(result, dict) and result.get("isError") is True)
         return self._explained(misfit, line, failed=failed, inside=("result",))
 
     def _explained(self, misfit: Misfit, line: bytes, *, failed: bool, inside: Path = ()) -> bytes:
@@ -92,4 +92,4 @@ def result_of(message: Message) -> CallResult:
 
 
 def _failed(message: Message, result: CallResult) -> bool:
-    return message.error is not msgspec.UNSET or result.is_error is True
+    return message.failed or result.is_error is True

@@ -8,6 +8,7 @@ Rules
 """
 
 import re
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -34,6 +35,20 @@ class Message(msgspec.Struct):
     params: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def answers(self) -> bool:
+        """Whether it answers a request: servers print log lines that are objects with an `id`, too."""
+        return self.result is not msgspec.UNSET or self.error is not msgspec.UNSET
+
+    @property
+    def failed(self) -> bool:
+        """Whether it answers with a JSON-RPC error."""
+        return self.error is not msgspec.UNSET and bytes(self.error) != b"null"
+
+
+class UnsureMessage(Message):
+    """A message that a strict decoder refuses: it may be JSON to others, or none at all."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -110,7 +125,7 @@ def read_call(message: Message) -> Call | None:
 
 
 def _read_params_tolerantly(raw: msgspec.Raw) -> _Params | None:
-    members = _raw_members(bytes(raw))
+    members = raw_members(bytes(raw))
     if members is None or type(name := value_of(members.pop("name", None))) is not str:
         return None
     known = {"arguments": "arguments", "_meta": "meta", "requestState": "request_state", "task": "task"}
@@ -179,16 +194,34 @@ def raw_id(raw: msgspec.Raw | msgspec.UnsetType) -> bytes:
     return b"null" if raw is msgspec.UNSET else bytes(raw)
 
 
+def is_json(line: bytes) -> bool:
+    """Whether a line that a strict decoder refused is JSON to other readers."""
+    try:
+        json_text.read(line, doubled_is_fine=True)
+    except json_text.NotJson:
+        return False
+    return True
+
+
 def _read_tolerantly(line: bytes) -> Message | None:
-    members = _raw_members(line)
+    members = raw_members(line)
     if members is None:
         return None
     method = value_of(members.pop("method", None))
     known = {key: raw for key, raw in members.items() if key in ("id", "params", "result", "error")}
-    return Message(method=method if isinstance(method, str) else msgspec.UNSET, **known)
+    return UnsureMessage(method=method if isinstance(method, str) else msgspec.UNSET, **known)
 
 
-def _raw_members(line: bytes) -> dict[str, msgspec.Raw] | None:
+def raw_items(text: bytes) -> list[bytes]:
+    """The items of a list as bytes; none where it is no list."""
+    try:
+        return [text[span.start : span.end] for span in json_text.members(text, 0)] if text[:1] == b"[" else []
+    except json_text.NotJson:
+        return []
+
+
+def raw_members(line: bytes) -> dict[str, msgspec.Raw] | None:
+    """The members of an object as bytes; None where it is no object."""
     start = 3 if line.startswith(b"\xef\xbb\xbf") else 0
     if line[start:].lstrip()[:1] != b"{":
         return None
@@ -201,25 +234,25 @@ def _raw_members(line: bytes) -> dict[str, msgspec.Raw] | None:
 
 # -- messages too large to parse ----------------------------------------------------------------------
 
-_LAST_ID = re.compile(
-    rb'[,{]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+)\s*(?:,\s*"jsonrpc"\s*:\s*"2.0"\s*)?\}\s*\Z'
+# The short members that end an object which ends the text: a nested one would leave a bracket behind.
+_LAST_MEMBERS = re.compile(
+    rb'(?:[,{]\s*"(?:id|method|jsonrpc)"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+)\s*)+\}\s*\Z', re.DOTALL
 )
-TAIL = 4096  # bytes kept of the end of an overlong message, to find an id that stands last
+TAIL = 4096  # bytes kept of the end of an overlong message, to find an id or a method that stands last
 
 
 def skim(head: bytes, tail: bytes) -> Message:
-    """What can be said of an overlong message from its two ends: the id and the method, where they stand there."""
-    found = Message()
-    try:
-        for member in json_text.members(head, head.index(b"{")):
-            if member.step == "id":
-                found.id = msgspec.Raw(head[member.start : member.end])
-            elif member.step == "method":
-                method = value_of(head[member.start : member.end])
-                found.method = method if isinstance(method, str) else msgspec.UNSET
-    except (json_text.NotJson, ValueError):
-        pass  # the head is cut off somewhere: what came before the cut counts
-    last = _LAST_ID.search(tail)
-    if found.id is msgspec.UNSET and last:
-        found.id = msgspec.Raw(last[1])
+    """What can be said of an overlong message from its two ends: its id and its method."""
+    last = _LAST_MEMBERS.search(tail)
+    found = _skim_members(head) | (_skim_members(b"{" + last[0].lstrip(b",{")) if last else {})
+    method = value_of(found.get("method"))
+    return Message(found.get("id", msgspec.UNSET), method if isinstance(method, str) else msgspec.UNSET)
+
+
+def _skim_members(text: bytes) -> dict[str, msgspec.Raw]:
+    """The members of a message as far as they can be read."""
+    found: dict[str, msgspec.Raw] = {}
+    with suppress(json_text.NotJson, ValueError):  # it is cut off somewhere: what comes before the cut counts
+        for member in json_text.members(text, text.index(b"{")):
+            found[str(member.step)] = msgspec.Raw(text[member.start : member.end])
     return found

@@ -6,6 +6,7 @@ Rules
 - An id goes back as the client spelled it.
 """
 
+import re
 from typing import Any
 
 from argfit.core.fit import Fit
@@ -78,11 +79,20 @@ def with_note(line: bytes, text: str, inside: Path = ()) -> bytes:
     return line
 
 
+# Half a surrogate pair is no character, and strict readers refuse the whole message that holds one.
+_ESCAPES = re.compile(rb"\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]..")
+_HALF = len(rb"\ud800")
+
+
+def _readable(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if len(escape[0]) == _HALF else escape[0]
+
+
 def _inserted(line: bytes, member: Member, addition: bytes) -> bytes:
     return splice(line, [(member.end - 1, member.end - 1, addition)])
 
 
 def _line(id: bytes, member: str, value: Any, **more: Any) -> bytes:
-    """One message with an id as it was spelled; ASCII throughout, so that no text can fail to be written."""
-    rest = encoded({member: value, **more})
+    """One message with an id as it was spelled; ASCII throughout, so that no text can fail to be written or read."""
+    rest = _ESCAPES.sub(_readable, encoded({member: value, **more}))
     return b'{"jsonrpc":"2.0","id":' + id + b"," + rest[1:] + b"\n"

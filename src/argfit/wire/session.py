@@ -20,7 +20,7 @@ import msgspec
 from argfit.wire.asking import Ask
 from argfit.wire.conversation import Conversation, Log, Settings, Verdict
 from argfit.wire.lines import LIMIT, Lines, Part
-from argfit.wire.message import TAIL, Message, skim
+from argfit.wire.message import TAIL, Message, id_of, skim
 
 
 class ToServer(msgspec.Struct, frozen=True):
@@ -67,9 +67,11 @@ class Session:
         self._server_ends = _Ends()
         self._held: deque[bytes | Part] = deque()
         self._deadline: float | None = None
+        self._for_handshake = False
         self._answers: list[bytes] = []
         self._mid_line = False  # of what was passed on to the client
-        self._gone = False
+        self._hidden = False  # an overlong answer to us is passing by
+        self._gone: int | None = None  # the exit code of a server that has ended
 
     def client_bytes(self, chunk: bytes, now: float) -> list[Command]:
         """Bytes from the client."""
@@ -86,12 +88,14 @@ class Session:
         asking = self._conversation.asking
         question = asking.next_question()
         asked: list[Command] = [ToServer(question)] if question else []
-        if asking.is_waiting() and now < self._deadline and not self._gone:
+        in_time = now < self._deadline
+        if asking.is_waiting() and in_time:
             return [*asked, Hold(self._deadline)]
         asking.give_up_waiting()
-        self._deadline = None
+        deadline, self._deadline = self._deadline, None
         held, self._held = self._held, deque()
-        return [*asked, *self._process(held, now, waited=True)]
+        for_handshake, self._for_handshake = self._for_handshake, False
+        return [*asked, *self._process(held, now, waited=not (for_handshake and in_time), deadline=deadline)]
 
     def server_bytes(self, chunk: bytes, now: float) -> list[Command]:
         """Bytes from the server."""
@@ -101,7 +105,11 @@ class Session:
     def server_end(self, code: int, now: float) -> list[Command]:
         """The server has ended with this exit code: its last words, then an error for each open request."""
         said = self._pass_on(self._from_server.rest(), now)
-        self._gone = True
+        self._gone = code
+        held, self._held, self._deadline = self._held, deque(), None
+        for line in held:
+            if isinstance(line, bytes):
+                self._conversation.unsent(line)
         # a last line without an ending must not swallow what follows it
         ending = b"\n" if self._mid_line else b""
         self._mid_line = False
@@ -120,12 +128,24 @@ class Session:
     # -- the client's lines ---------------------------------------------------------------------------
 
     def _offer(self, lines: list[bytes | Part], now: float) -> list[Command]:
+        if self._gone is not None:
+            return self._answer_for_the_dead(lines, self._gone)
         if self._deadline is not None:
             self._held.extend(lines)
             return []
         return self._process(lines, now)
 
-    def _process(self, lines: Iterable[bytes | Part], now: float, *, waited: bool = False) -> list[Command]:
+    def _answer_for_the_dead(self, lines: list[bytes | Part], code: int) -> list[Command]:
+        for line in lines:
+            if isinstance(line, bytes):
+                self._conversation.unsent(line)
+        errors = self._conversation.server_gone(code)
+        self._answers += [errors] if errors else []
+        return [Deliver()] if errors else []
+
+    def _process(
+        self, lines: Iterable[bytes | Part], now: float, *, waited: bool = False, deadline: float | None = None
+    ) -> list[Command]:
         forward: list[bytes] = []
         hold: list[Command] = []
         rest = iter(lines)
@@ -140,13 +160,14 @@ class Session:
             except Exception:  # noqa: BLE001 - see the rules: the message matters more than our fault
                 self._conversation.logs.append(_FAULT)
                 verdict = Verdict(line)
-            waited = False
             if isinstance(verdict, Ask):
                 forward.append(verdict.question)
                 self._held.extend([line, *rest])
-                self._deadline = now + self._schema_wait
+                self._for_handshake = verdict.handshake
+                self._deadline = now + self._schema_wait if deadline is None else deadline
                 hold.append(Hold(self._deadline))
                 break
+            waited, deadline = False, None  # that was for the first line only
             forward.append(verdict.forward)
             if verdict.answers:
                 self._answers.append(verdict.answers)
@@ -167,12 +188,7 @@ class Session:
     def _pass_on(self, lines: list[bytes | Part], now: float) -> list[Command]:
         passed: list[bytes] = []
         for line in lines:
-            if isinstance(line, Part):
-                if skimmed := self._server_ends.skim(line):
-                    self._conversation.skimmed_from_server(skimmed)
-                said = line.data
-            else:
-                said = self._hear(line, now)
+            said = self._overhear(line, now) if isinstance(line, Part) else self._hear(line, now)
             if said:
                 passed.append(said)
                 self._mid_line = said[-1] != _NEWLINE
@@ -185,6 +201,22 @@ class Session:
         if self._deadline is not None and not self._conversation.asking.is_waiting():
             out.append(Release())
         return out
+
+    def _overhear(self, part: Part, now: float) -> bytes:
+        """A part of an overlong message of the server's: passed on as it is, unless it is an answer to us."""
+        asking = self._conversation.asking
+        if part.first:
+            self._hidden = asking.is_ours(id_of(skim(part.data, b"").id))
+        hidden = self._hidden
+        skimmed = self._server_ends.skim(part)
+        if skimmed is not None:
+            id = id_of(skimmed.id)
+            if hidden and id is not None:
+                asking.answered(id, skimmed, now)
+            else:
+                self._conversation.skimmed_from_server(skimmed)
+            self._hidden = False
+        return b"" if hidden else part.data
 
     def _hear(self, line: bytes, now: float) -> bytes:
         try:

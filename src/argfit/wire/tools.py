@@ -6,17 +6,14 @@ Rules
 - A schema is compiled when its tool is first called, and once however often it is listed.
 """
 
-import json
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from argfit.core.fit import Engine, compile_engine
 from argfit.core.source import SchemaError
-from argfit.wire.message import value_of
+from argfit.wire.message import raw_items, raw_members, value_of
 from argfit.wire.reply import SERVER_INFO
-
-_T = TypeVar("_T")
 
 
 class Tool(msgspec.Struct):
@@ -24,9 +21,14 @@ class Tool(msgspec.Struct):
 
     schema: bytes
     generation: int
+    serial: int  # of the page that said it
     fresh_until: float | None  # None: until the listing changes
     engine: Engine | None = None
     compiled: bool = False
+
+    def is_fresh(self, now: float) -> bool:
+        """Whether the listing it is from still counts."""
+        return self.fresh_until is None or now < self.fresh_until
 
 
 class _Listed(msgspec.Struct, rename="camel"):
@@ -35,11 +37,20 @@ class _Listed(msgspec.Struct, rename="camel"):
 
 
 class _Listing(msgspec.Struct, rename="camel"):
+    """A listing as servers write it: an odd member costs what it says, not the tools."""
+
     tools: list[msgspec.Raw]
-    next_cursor: str | None = None
-    ttl_ms: float | None = None
-    result_type: str | None = None
-    meta: dict[str, msgspec.Raw] | None = msgspec.field(name="_meta", default=None)
+    next_cursor: Any = None
+    ttl_ms: Any = None
+    result_type: Any = None
+    meta: Any = msgspec.field(name="_meta", default=None)
+
+    def fresh_until(self, now: float) -> float | None:
+        """Until when it counts; None for ever: only 2026-07-28 has `resultType`, and with it a time to live."""
+        if self.result_type is None and self.ttl_ms is None:
+            return None
+        living = isinstance(self.ttl_ms, int | float) and not isinstance(self.ttl_ms, bool)
+        return now + (self.ttl_ms / 1000 if living else 0)
 
 
 class Tools:
@@ -47,7 +58,9 @@ class Tools:
 
     def __init__(self, strip: frozenset[str] = frozenset()) -> None:
         self.generation = 0
+        self.serial = 0  # of pages learned
         self.server_info: Any = None  # as the server's listings stamp it (2026-07-28)
+        self.fresh_until: float | None = None  # of the last listing
         self._strip = strip
         self._known: dict[str, Tool] = {}
 
@@ -56,31 +69,34 @@ class Tools:
         listing = _listing(result)
         if listing is None:
             return None
-        if listing.meta and SERVER_INFO in listing.meta:
-            self.server_info = value_of(listing.meta[SERVER_INFO])
-        # only 2026-07-28 has `resultType`; before it a listing counts until it is said to have changed
-        ages = listing.result_type is not None or listing.ttl_ms is not None
-        fresh_until = now + (listing.ttl_ms or 0) / 1000 if ages else None
+        if isinstance(listing.meta, dict) and SERVER_INFO in listing.meta:
+            self.server_info = listing.meta[SERVER_INFO]
+        self.fresh_until = listing.fresh_until(now)
+        self.serial += 1
         for raw in listing.tools:
             listed = _listed(raw)
             if listed is None:
                 continue
             schema = bytes(listed.input_schema)
             known = self._known.get(listed.name)
-            if known is not None and known.schema == schema:
-                known.generation, known.fresh_until = generation, fresh_until
-            else:
-                self._known[listed.name] = Tool(schema, generation, fresh_until)
-        return listing.next_cursor
+            if known is None or known.schema != schema:
+                known = self._known[listed.name] = Tool(schema, generation, self.serial, None)
+            known.generation, known.serial, known.fresh_until = generation, self.serial, self.fresh_until
+        return listing.next_cursor if isinstance(listing.next_cursor, str) else None
 
     def changed(self) -> None:
         """The server says that its listing is another one now."""
         self.generation += 1
 
-    def get(self, name: str) -> Tool | None:
-        """A tool of the present generation, fresh or not."""
+    def get(self, name: str, now: float) -> Tool | None:
+        """A tool whose listing counts."""
         tool = self._known.get(name)
-        return tool if tool is not None and tool.generation == self.generation else None
+        return tool if tool is not None and tool.generation == self.generation and tool.is_fresh(now) else None
+
+    def learned_since(self, name: str, serial: int) -> Tool | None:
+        """A tool that was learned after so many pages, whatever has come since."""
+        tool = self._known.get(name)
+        return tool if tool is not None and tool.serial > serial else None
 
     def engine(self, tool: Tool) -> Engine | None:
         """The tool's engine, compiled at first use; None where its schema is no schema."""
@@ -94,24 +110,35 @@ class Tools:
 
 
 def _listing(result: msgspec.Raw | msgspec.UnsetType) -> _Listing | None:
-    try:
-        return _decoded(bytes(result), _Listing) if result is not msgspec.UNSET else None
-    except (msgspec.MsgspecError, TypeError):
+    if result is msgspec.UNSET:
         return None
+    try:
+        return msgspec.json.decode(result, type=_Listing)
+    except msgspec.ValidationError:
+        return None
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return _listing_by_members(bytes(result))
+
+
+def _listing_by_members(result: bytes) -> _Listing | None:
+    """A listing that a strict decoder refuses as text: a lone surrogate in a description, NaN, great depth."""
+    found = raw_members(result) or {}
+    tools = found.get("tools", msgspec.Raw(b""))
+    return _Listing(
+        [msgspec.Raw(tool) for tool in raw_items(bytes(tools))],
+        value_of(found.get("nextCursor")),
+        value_of(found.get("ttlMs")),
+        value_of(found.get("resultType")),
+        value_of(found.get("_meta")),
+    )
 
 
 def _listed(raw: msgspec.Raw) -> _Listed | None:
     try:
-        return _decoded(bytes(raw), _Listed)
-    except (msgspec.MsgspecError, TypeError):
-        return None
-
-
-def _decoded(raw: bytes, kind: type[_T]) -> _T:
-    """Decode, also what a strict decoder refuses as text (a lone surrogate in a description, NaN as a default)."""
-    try:
-        return msgspec.json.decode(raw, type=kind)
+        return msgspec.json.decode(raw, type=_Listed)
     except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return msgspec.json.decode(json.dumps(value_of(raw)).encode(), type=kind)
+        return None
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        found = raw_members(bytes(raw)) or {}
+    name, schema = value_of(found.get("name")), found.get("inputSchema")
+    return _Listed(name, schema) if isinstance(name, str) and schema is not None else None
