@@ -84,24 +84,21 @@ class Relay:
             reached = reached and self._carry_out_to_server(commands)
             if not reached and not self._answer_for_the_dead(commands):
                 refuse_more(self._client_in)
-                return
-        with self._state:
-            commands = self._session.client_end(monotonic())
-        if not (reached and self._carry_out_to_server(commands)):
-            self._answer_for_the_dead(commands)
+                break
+        else:
+            with self._state:
+                commands = self._session.client_end(monotonic())
+            if not (reached and self._carry_out_to_server(commands)):
+                self._answer_for_the_dead(commands)
         with suppress(OSError):
             self._server_stdin.close()
 
     def _answer_for_the_dead(self, commands: list[Command]) -> bool:
-        """What still comes for a server that reads no more; False where it only closed its stdin and lives on."""
-        if not self._gone.wait(LINGER):
-            return False
-        if Deliver() in commands:
-            self._deliver()
-        return True
+        """Answer what still comes for a server that is gone; False where it lives on and only reads no more."""
+        return self._gone.wait(LINGER) and (Deliver() not in commands or self._deliver())
 
     def _carry_out_to_server(self, commands: list[Command]) -> bool:
-        """Carry out commands, waiting where one says so; False where the server reads no more."""
+        """Carry out commands, waiting where one says so; False where the server, or the client, reads no more."""
         while True:
             held: float | None = None
             for command in commands:
@@ -111,7 +108,8 @@ class Relay:
                     except OSError:
                         return False
                 elif isinstance(command, Deliver):
-                    self._deliver()
+                    if not self._deliver():
+                        return False
                 elif isinstance(command, Hold):
                     held = command.until
                 elif isinstance(command, Log):
@@ -123,12 +121,16 @@ class Relay:
             with self._state:
                 commands = self._session.resume(monotonic())
 
-    def _deliver(self) -> None:
+    def _deliver(self) -> bool:
+        """Write our own answers to the client; False where it reads no more."""
         with self._to_client:
             with self._state:
                 answers = self._session.answers()
-            with suppress(OSError):  # a client that does not read has no use for answers
+            try:
                 _write(self._client_out, answers)
+            except OSError:
+                return False
+        return True
 
     # -- server to client -----------------------------------------------------------------------------
 

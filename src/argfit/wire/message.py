@@ -9,6 +9,7 @@ Rules
 
 import re
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -23,6 +24,9 @@ MODERN_META = "io.modelcontextprotocol/protocolVersion"
 # What a call may say once only: in the message, and in its params.
 _ONCE = (("id", "method", "params"), ("name", "arguments", "_meta"))
 _QUOTED_ONCE = tuple(f'"{name}"'.encode() for names in _ONCE for name in names)
+
+LONGEST_BATCH = 10_000  # messages; a longer list is no conversation, and is relayed unread
+SLOW_LIMIT = 2**20  # bytes; reading what a strict decoder refuses takes a second for each
 
 _NO_JSON = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
@@ -91,13 +95,14 @@ def read_message(line: bytes) -> Message | None:
 
 
 def batch_members(line: bytes) -> list[json_text.Member] | None:
-    """Where the messages of a batch stand (MCP 2025-03-26); None where the line is no batch."""
+    """Where the messages of a batch stand (MCP 2025-03-26); None where the line is no batch to be looked into."""
     if line.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] != b"[":
         return None
     try:
-        return list(json_text.members(line, line.index(b"[")))
+        spans = list(islice(json_text.members(line, line.index(b"[")), LONGEST_BATCH + 1))
     except json_text.NotJson:
         return None
+    return spans if len(spans) <= LONGEST_BATCH else None
 
 
 def read_call(message: Message) -> Call | None:
@@ -195,7 +200,9 @@ def raw_id(raw: msgspec.Raw | msgspec.UnsetType) -> bytes:
 
 
 def is_json(line: bytes) -> bool:
-    """Whether a line that a strict decoder refused is JSON to other readers."""
+    """Whether a line that a strict decoder refused is JSON to other readers; one too long to tell is not."""
+    if len(line) > SLOW_LIMIT:
+        return False
     try:
         json_text.read(line, doubled_is_fine=True)
     except json_text.NotJson:
