@@ -117,7 +117,7 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
     except RecursionError:
         fit = _beyond_us(engine, arguments)
     fitted = fit.arguments if exact else json_text.settle(fit.arguments)
-    json = _spliced(text, fit.changes, reading.floats) if fit.changes else text
+    json = _spliced(text, fit.changes, reading) if fit.changes else text
     return Fit(fit.ok, fitted, fit.changes, fit.problems, fit.more, json)
 
 
@@ -134,9 +134,9 @@ def _at_risk(change: Change) -> bool:
     return isinstance(change.before, float) and not -EXACT <= change.before <= EXACT
 
 
-def _spliced(text: bytes, changes: tuple[Change, ...], floats: list[Any]) -> bytes:
+def _spliced(text: bytes, changes: tuple[Change, ...], reading: json_text.Reading) -> bytes:
     """The text with the changes made: floats are found by their order, anything else by its path."""
-    order = {id(value): index for index, value in enumerate(floats)}
+    order = {id(value): index for index, value in enumerate(reading.floats)}
     by_order, by_path, dropped = {}, {}, set()
     for change in changes:
         if change.rule in DROPS:
@@ -145,7 +145,7 @@ def _spliced(text: bytes, changes: tuple[Change, ...], floats: list[Any]) -> byt
             by_order[order[id(change.before)]] = json_text.encoded(change.after)
         else:
             by_path[change.path] = json_text.encoded(change.after)
-    edits = list(json_text.float_spans(text, by_order))
+    edits = list(json_text.float_edits(text, reading, by_order))
     if by_path:
         spans = json_text.locate(text, by_path)
         edits += [(spans[path].start, spans[path].end, after) for path, after in by_path.items()]

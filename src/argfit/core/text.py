@@ -42,6 +42,7 @@ _FLOATS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)|-?[0-9]++((?:\.[0-9]++)?(?:[
 
 # Up to 17 characters without an exponent hold at most 16 digits: a float tells such a number from a whole one.
 _SAFE_LENGTH = 17
+FEW = 8  # floats that are searched for one by one; more are counted in one pass
 _LONGEST_INT = 20_000  # digits; turning text into an int takes quadratic time
 _INT_DIGITS = 4300  # CPython's limit on int(text), sys.int_info.default_max_str_digits
 
@@ -64,10 +65,11 @@ class Member(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A JSON value as read from text: its value, and its numbers with a fraction or exponent in text order."""
+    """A JSON value as read from text, and its numbers with a fraction or exponent, in text order and as spelled."""
 
     value: Any
     floats: list[float | Decimal]
+    spelled: list[str]
 
     @property
     def exact(self) -> bool:
@@ -79,18 +81,21 @@ def read(text: bytes, *, doubled_is_fine: bool = False) -> Reading:
     """Read one JSON value; NotJson, or DoubledKey where a key stands twice (else the last one counts)."""
     whole = _decoded(text)
     floats: list[float | Decimal] = []
+    spelled: list[str] = []
 
     def note(digits: str) -> float | Decimal:
         value = number(digits)
         floats.append(value)
+        spelled.append(digits)
         return value
 
     hook = None if doubled_is_fine else _each_once
     try:
-        return Reading(json.JSONDecoder(parse_float=note, object_pairs_hook=hook).decode(whole), floats)
+        return Reading(json.JSONDecoder(parse_float=note, object_pairs_hook=hook).decode(whole), floats, spelled)
     except (ValueError, RecursionError):
         floats.clear()
-        return Reading(_read_slowly(whole, note, doubled_is_fine=doubled_is_fine), floats)
+        spelled.clear()
+        return Reading(_read_slowly(whole, note, doubled_is_fine=doubled_is_fine), floats, spelled)
 
 
 def loads(text: bytes) -> Any:
@@ -236,8 +241,21 @@ def locate(text: bytes, paths: Iterable[Path], start: int = 0) -> dict[Path, Mem
     return found
 
 
-def float_spans(text: bytes, wanted: Mapping[int, bytes]) -> Iterator[tuple[int, int, bytes]]:
+def float_edits(text: bytes, reading: Reading, wanted: Mapping[int, bytes]) -> Iterator[tuple[int, int, bytes]]:
     """The edits that write `wanted` in the place of the floats with these numbers, counted in text order."""
+    if len(wanted) > FEW:
+        return _counted_float_edits(text, wanted)
+    edits = []
+    for count, replacement in wanted.items():
+        spelled = reading.spelled[count].encode()
+        start = text.find(spelled)
+        if text.find(spelled, start + 1) >= 0:  # it stands there twice, or in a text: count
+            return _counted_float_edits(text, wanted)
+        edits.append((start, start + len(spelled), replacement))  # found once, it can be nothing else
+    return iter(edits)
+
+
+def _counted_float_edits(text: bytes, wanted: Mapping[int, bytes]) -> Iterator[tuple[int, int, bytes]]:
     count = 0
     left = len(wanted)
     for match in _FLOATS.finditer(text):

@@ -19,7 +19,7 @@ from argfit.core.problem import Problem, show_path
 from argfit.core.spelling import Change
 from argfit.wire import reply
 from argfit.wire.asking import Ask, Asking, keep
-from argfit.wire.explaining import CallResult, Explaining, Misfit, result_of
+from argfit.wire.explaining import Explaining, Misfit, result_of
 from argfit.wire.message import (
     Call,
     Id,
@@ -95,8 +95,11 @@ class Conversation:
             return Verdict(line) if spans is None else self._batch(line, spans, now, waited=waited)
         if message.method == "tools/call":
             call = read_call(message)
-            if call is not None and not (type(message) is UnsureMessage and not is_json(line)):
-                return (None if waited else self._ask_for(call, now)) or self._decide(call, line, now)
+            if call is not None and (type(message) is Message or is_json(line)):
+                tool = self._tools.get(call.name, now)
+                if tool is not None and tool.engine is not None and call.request_state is None:
+                    return self._decide(call, tool.engine, line)  # the common case, and the shortest way
+                return (None if waited else self._ask_for(call, now)) or self._decide_late(call, line, now)
         self._track(message)
         return Verdict(line)
 
@@ -114,7 +117,7 @@ class Conversation:
         answers = b""
         for span, part, message, call in zip(spans, parts, messages, calls, strict=True):
             if call:
-                verdict = self._decide(call, part, now)
+                verdict = self._decide_late(call, part, now)
                 answers += verdict.answers
                 if verdict.forward is not part:
                     edits[span] = verdict.forward
@@ -141,12 +144,17 @@ class Conversation:
             if isinstance(cancelled, str | int | float) and not isinstance(cancelled, bool):
                 self._open.pop(cancelled, None)
 
-    def _decide(self, call: Call, line: bytes, now: float) -> Verdict:
-        """Decide on a call whose schema is known, or will not be known in time."""
+    def _decide_late(self, call: Call, line: bytes, now: float) -> Verdict:
+        """Decide on a call whose schema has been asked for, if need be."""
         engine = self._engine_for(call, now)
-        opened = self._open[call.id] = _Open(call.raw_id, "tools/call", tool=call.name, engine=engine)
         if engine is None:
+            self._open[call.id] = _Open(call.raw_id, "tools/call", 0, call.name)
             return Verdict(line)
+        return self._decide(call, engine, line)
+
+    def _decide(self, call: Call, engine: Engine, line: bytes) -> Verdict:
+        """Decide on a call whose schema is known."""
+        opened = self._open[call.id] = _Open(call.raw_id, "tools/call", 0, call.name, "", engine)
         fit = fit_value(engine, None) if call.arguments is None else fit_text(engine, call.arguments)
         if fit.ok and not fit.changes:
             return Verdict(line)
@@ -220,13 +228,15 @@ class Conversation:
         id = id_of(message.id)
         if id is None or not message.answers:
             return line
-        if self.asking.is_ours(id):
-            self.asking.answered(id, message, now)
-            return b""
         opened = self._open.pop(id, None)
         if opened is None:
-            return line
+            if not self.asking.is_ours(id):
+                return line
+            self.asking.answered(id, message, now)
+            return b""
         if opened.method == "tools/call":
+            if opened.misfit is None and not self._settings.verbose and b'"requestState"' not in line:
+                return line
             return self._call_answered(opened, message, line)
         if opened.method == "tools/list":
             self._tools.learn(message.result, opened.generation, now)
@@ -237,12 +247,11 @@ class Conversation:
         return line
 
     def _call_answered(self, opened: _Open, message: Message, line: bytes) -> bytes:
-        goes_on = b'"requestState"' in line
-        result = result_of(message) if opened.misfit or goes_on else CallResult()
+        result = result_of(message)
         if isinstance(result.request_state, str):
             keep(self._legs, result.request_state, opened)
         if opened.misfit is None:
-            if self._settings.verbose and result_of(message).is_error is True:
+            if self._settings.verbose and result.is_error is True:
                 self.logs.append(Log("INFO", "MCP tool %s refused the call.", (opened.tool,), {"tool": opened.tool}))
             return line
         return self._explaining.call_answered(opened.misfit, message, result, line)

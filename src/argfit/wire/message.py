@@ -110,13 +110,13 @@ def read_call(message: Message) -> Call | None:
     id = id_of(message.id)
     if message.method != "tools/call" or message.params is msgspec.UNSET or id is None:
         return None
+    params: _Params | None
     try:
         params = _decode_params(message.params)
     except _NO_JSON:
-        read = _read_params_tolerantly(message.params)
-        if read is None:
-            return None
-        params = read
+        params = _read_params_tolerantly(message.params)
+    if params is None:
+        return None
     state = None if params.request_state is msgspec.UNSET else value_of(params.request_state)
     return Call(
         id,

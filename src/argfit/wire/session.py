@@ -75,7 +75,10 @@ class Session:
 
     def client_bytes(self, chunk: bytes, now: float) -> list[Command]:
         """Bytes from the client."""
-        return self._offer(self._from_client.feed(chunk), now)
+        lines = self._from_client.feed(chunk)
+        if self._deadline is None and self._gone is None:
+            return self._process(lines, now)
+        return self._offer(lines, now)
 
     def client_end(self, now: float) -> list[Command]:
         """The client sends nothing more; a last line without an ending counts."""
