@@ -150,7 +150,7 @@ def _spliced(text: bytes, changes: tuple[Change, ...], reading: json_text.Readin
         spans = json_text.locate(text, by_path)
         edits += [(spans[path].start, spans[path].end, after) for path, after in by_path.items()]
     if dropped:
-        edits += json_text.without_members(text, 0, frozenset(dropped))
+        edits += json_text.without_members(text, frozenset(dropped))
     return json_text.splice(text, edits)
 
 

@@ -116,7 +116,7 @@ def compile_plan(source: Source) -> tuple[Plan, Source]:
     looping = False
     while loop := _loop(nodes):
         looping = True
-        source = without(source, _looping_keyword(source, loop))
+        source = without(source, _looping_keyword(source, nodes, loop))
         nodes = _nodes(source)
     if looping:
         source = judged(source) or nothing_usable(source.dialect)
@@ -152,8 +152,8 @@ def _node(source: Source, schema: Any, at: str) -> Node:
     return Node(at=at, **fields)
 
 
-def _loop(nodes: dict[str, Node], *, inside: bool = False) -> tuple[str, str] | None:
-    """A pair (from, to) of neighbours that closes a circle: in place, or also by going `inside` values."""
+def _loop(nodes: dict[str, Node], *, inside: bool = False) -> list[str] | None:
+    """The locations of a circle, in order: in place, or also by going `inside` values."""
 
     def ahead_of(at: str) -> list[str]:
         return [*nodes[at].in_place(), *(nodes[at].inside() if inside else ())]
@@ -171,7 +171,8 @@ def _loop(nodes: dict[str, Node], *, inside: bool = False) -> tuple[str, str] | 
                 continue
             following = ahead.pop()
             if following in on_trail:
-                return at, following
+                circle = [location for location, _ in trail]
+                return circle[circle.index(following) :]
             if following not in done:
                 on_trail.add(following)
                 trail.append((following, ahead_of(following)))
@@ -219,14 +220,13 @@ def _matches(node: Node, name: str) -> bool:
     return any(meets("pattern", pattern, name) for pattern in node.patterns)
 
 
-def _looping_keyword(source: Source, loop: tuple[str, str]) -> str:
-    """A circle closes through a reference: a schema cannot hold itself."""
-    at, target = loop
+def _looping_keyword(source: Source, nodes: dict[str, Node], circle: list[str]) -> str:
+    """The reference by which a circle closes: a schema cannot hold itself, so there is one."""
+    steps = zip(circle, [*circle[1:], circle[0]], strict=True)
+    at, target = [(here, there) for here, there in steps if there in nodes[here].refs][-1]
     schema = source.at(at)
-    for keyword in REFERENCES:
-        if keyword in schema and source.resolve(schema[keyword], at) == target:
-            return at + step_of(keyword)
-    raise AssertionError(f"a circle without a reference at {at}")
+    keywords = (keyword for keyword in REFERENCES if keyword in schema)
+    return at + step_of(next(key for key in keywords if source.resolve(schema[key], at) == target))
 
 
 # -- one small reader per keyword, all with one signature --------------------------------------------

@@ -35,6 +35,9 @@ _NEXT = re.compile(rb"[ \t\n\r]*+,?[ \t\n\r]*+")
 _BRACE, _BRACKETED, _QUOTE = b'{["'
 _OPENERS = frozenset((_BRACE, _BRACKETED))
 _encode = json.JSONEncoder(separators=(",", ":")).encode
+_ESCAPE = 0xDC00  # what surrogateescape adds to a byte
+_ESCAPED_SURROGATE = re.compile("\udced[\udca0-\udcbf][\udc80-\udcbf]")
+_NEXT_TO_NOTHING = Decimal("1e-999999")
 _BOM = b"\xef\xbb\xbf"
 
 # Strings are matched so as to be passed over, integers so as to be taken whole; group 1 is a float's tail.
@@ -79,7 +82,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 def read(text: bytes, *, doubled_is_fine: bool = False) -> Reading:
     """Read one JSON value; NotJson, or DoubledKey where a key stands twice (else the last one counts)."""
-    whole = _decoded(text)
+    whole = _decoded(text).removeprefix("\ufeff")
     floats: list[float | Decimal] = []
     spelled: list[str] = []
 
@@ -112,18 +115,25 @@ def number(text: str) -> float | Decimal:
         return rounded
     try:
         exact = Decimal(text)
-    except InvalidOperation:  # an exponent beyond what a Decimal holds: next to nothing
-        return rounded
+    except InvalidOperation:  # an exponent beyond what a Decimal holds, and not beyond all floats: next to nothing
+        return _NEXT_TO_NOTHING
     return rounded if exact == rounded else exact
 
 
 def _decoded(text: bytes) -> str:
-    for errors in ("strict", "surrogatepass"):
-        try:
-            return text.decode("utf-8", errors).removeprefix("\ufeff")
-        except UnicodeDecodeError:
-            continue
-    return text.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    """Text, also where it is no UTF-8: a surrogate by itself as one, any other byte escaped (PEP 383).
+
+    What a part of the text is decoded to does not depend on the rest of it.
+    """
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return _ESCAPED_SURROGATE.sub(_as_surrogate, text.decode("utf-8", "surrogateescape"))
+
+
+def _as_surrogate(escaped: re.Match[str]) -> str:
+    middle, last = (ord(byte) - _ESCAPE for byte in escaped[0][1:])
+    return chr(0xD000 | (middle & 0x3F) << 6 | (last & 0x3F))
 
 
 def settle(value: Any) -> Any:
@@ -216,7 +226,7 @@ def _token_value(
 # -- spans --------------------------------------------------------------------------------------------
 
 
-def locate(text: bytes, paths: Iterable[Path], start: int = 0) -> dict[Path, Member]:
+def locate(text: bytes, paths: Iterable[Path]) -> dict[Path, Member]:
     """Where the parts named by `paths` stand in a text; parts that are not there are left out."""
     wanted: dict[Any, Any] = {}
     for path in paths:
@@ -225,9 +235,7 @@ def locate(text: bytes, paths: Iterable[Path], start: int = 0) -> dict[Path, Mem
             branch = branch.setdefault(step, {})
         branch[None] = True
     found: dict[Path, Member] = {}
-    if text.startswith(_BOM, start):
-        start += len(_BOM)
-    pending: list[tuple[dict[Any, Any], int, Path]] = [(wanted, _skip_blank(text, start), ())]
+    pending: list[tuple[dict[Any, Any], int, Path]] = [(wanted, _first(text), ())]
     while pending:
         branch, position, path = pending.pop()
         for member in members(text, position):
@@ -304,12 +312,12 @@ def splice(text: bytes, edits: Iterable[tuple[int, int, bytes]]) -> bytes:
     return b"".join([*pieces, text[position:]])
 
 
-def without_members(text: bytes, start: int, names: frozenset[str]) -> list[tuple[int, int, bytes]]:
-    """The edits that take members out of the object at `start`, each with one comma."""
+def without_members(text: bytes, names: frozenset[str]) -> list[tuple[int, int, bytes]]:
+    """The edits that take members out of the object that a text holds, each with one comma."""
     edits: list[tuple[int, int, bytes]] = []
     last_kept: Member | None = None
     gone: list[Member] = []
-    for member in members(text, _skip_blank(text, start)):
+    for member in members(text, _first(text)):
         if member.step in names:
             gone.append(member)
             continue
@@ -325,6 +333,11 @@ def without_members(text: bytes, start: int, names: frozenset[str]) -> list[tupl
 def encoded(value: Any) -> bytes:
     """A JSON value as it is written into a text: compact, ASCII."""
     return b"%d" % value if type(value) is int else _encode(value).encode()
+
+
+def _first(text: bytes) -> int:
+    """Where the value that a text holds begins."""
+    return _skip_blank(text, len(_BOM) if text.startswith(_BOM) else 0)
 
 
 def _skip_blank(text: bytes, position: int) -> int:

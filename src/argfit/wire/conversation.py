@@ -250,9 +250,9 @@ class Conversation:
         result = result_of(message)
         if isinstance(result.request_state, str):
             keep(self._legs, result.request_state, opened)
+        if self._settings.verbose and result.is_error is True:
+            self.logs.append(Log("INFO", "MCP tool %s refused the call.", (opened.tool,), {"tool": opened.tool}))
         if opened.misfit is None:
-            if self._settings.verbose and result.is_error is True:
-                self.logs.append(Log("INFO", "MCP tool %s refused the call.", (opened.tool,), {"tool": opened.tool}))
             return line
         return self._explaining.call_answered(opened.misfit, message, result, line)
 
