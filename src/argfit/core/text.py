@@ -37,6 +37,7 @@ _OPENERS = frozenset((_BRACE, _BRACKETED))
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _ESCAPE = 0xDC00  # what surrogateescape adds to a byte
 _ESCAPED_SURROGATE = re.compile("\udced[\udca0-\udcbf][\udc80-\udcbf]")
+_DIGIT_BUT_ZERO = re.compile("[1-9]")
 _NEXT_TO_NOTHING = Decimal("1e-999999")
 _BOM = b"\xef\xbb\xbf"
 
@@ -116,7 +117,7 @@ def number(text: str) -> float | Decimal:
     try:
         exact = Decimal(text)
     except InvalidOperation:  # an exponent beyond what a Decimal holds, and not beyond all floats: next to nothing
-        return _NEXT_TO_NOTHING
+        return _NEXT_TO_NOTHING if _DIGIT_BUT_ZERO.search(text.lower().partition("e")[0]) else rounded
     return rounded if exact == rounded else exact
 
 

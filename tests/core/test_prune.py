@@ -1,0 +1,78 @@
+"""What is broken is left out and reported. More cases are in tests/cases/broken.json."""
+
+from typing import Any
+
+import pytest
+
+from argfit.core.plan import compile_plan
+from argfit.core.prune import without
+from argfit.core.schema import read
+
+INTEGER = {"type": "integer"}
+BROKEN = {"type": "int"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "left", "unusable"),
+    [
+        ({"type": "int", "minimum": 1}, {"minimum": 1}, ["#/type"]),
+        ({"allOf": [], "minItems": 1}, {"minItems": 1}, ["#/allOf"]),
+        ({"properties": {"n": 5, "m": INTEGER}}, {"properties": {"n": True, "m": INTEGER}}, ["#/properties/n"]),
+        ({"patternProperties": {"(": INTEGER, "a": INTEGER}}, {"patternProperties": {"a": INTEGER}},
+         ["#/patternProperties/("]),
+        ({"dependencies": {"a": [5], "b": ["c"]}}, {"dependencies": {"b": ["c"]}}, ["#/dependencies/a"]),
+        ({"anyOf": [BROKEN, INTEGER]}, {"anyOf": [{}, INTEGER]}, ["#/anyOf/0/type"]),
+        ({"oneOf": [BROKEN, INTEGER], "minimum": 1}, {"minimum": 1}, ["#/oneOf/0/type"]),
+        ({"not": {"properties": {"n": BROKEN}}}, {}, ["#/not/properties/n/type"]),
+        ({"if": BROKEN, "then": INTEGER}, {"then": INTEGER}, ["#/if/type"]),
+        ({"$ref": "#/gone", "type": "integer"}, INTEGER, ["#/$ref"]),
+        ({"$id": 5, "type": "integer"}, INTEGER, ["#/$id"]),
+        ({"x-ours": {"type": "int"}, "type": "int"}, {"x-ours": {"type": "int"}}, ["#/type"]),
+    ],
+    ids=lambda value: str(value)[:60],
+)  # fmt: skip
+def test_a_broken_keyword_goes_and_the_rest_counts(schema: Any, left: Any, unusable: list[str]) -> None:
+    source = read(schema)
+    assert source.document == left
+    assert list(source.unusable) == unusable
+    assert source.validator is not None
+
+
+def test_every_fault_is_reported_in_the_schemas_order() -> None:
+    schema = {"required": "n", "properties": {"n": {"type": "int", "minimum": "1"}, "m": {"$ref": "#/x"}}}
+    assert read(schema).unusable == (
+        "#/required",
+        "#/properties/n/type",
+        "#/properties/n/minimum",
+        "#/properties/m/$ref",
+    )
+
+
+def test_a_fault_in_a_place_that_only_a_reference_leads_to_is_found() -> None:
+    source = read({"properties": {"n": {"$ref": "#/x/N"}}, "x": {"N": {"type": "integer", "minimum": "1"}}})
+    assert source.unusable == ("#/x/N/minimum",)
+    assert source.at("#/x/N") == INTEGER
+
+
+@pytest.mark.parametrize(
+    ("location", "left"),
+    [
+        ("#/properties/a/$ref", {"properties": {"a": {}}}),
+        ("#/properties/a/anyOf/0/$ref", {"properties": {"a": {"anyOf": [{}]}}}),
+        ("#/properties/a/not/anyOf/0/$ref", {"properties": {"a": {}}}),
+        ("#/properties/not/$ref", {"properties": {"not": {}}}),
+    ],
+)
+def test_a_reference_that_loops_goes_with_what_would_refuse_more(location: str, left: Any) -> None:
+    document: Any = {"$ref": "#"}
+    for step in reversed(location.split("/")[1:-1]):
+        document = [document] if step == "0" else {step: document}
+    source = without(read(document), location)
+    assert source.document == left
+    assert source.unusable == (location,)
+
+
+def test_a_loop_that_is_left_out_leaves_the_rest_to_judge() -> None:
+    plan, source = compile_plan(read({"$defs": {"A": {"minimum": 1, "$ref": "#/$defs/A"}}, "$ref": "#/$defs/A"}))
+    assert plan.unusable == ("#/$defs/A/$ref",)
+    assert [source.validator.is_valid(value) for value in (1, 0)] == [True, False]
