@@ -89,6 +89,13 @@ def test_verbose_writes_the_log_to_stderr_without_values() -> None:
     assert sorted(json.loads(line)["id"] for line in ran.stdout.splitlines()) == [0, 1, 2]
 
 
+def test_verbose_writes_what_the_server_says_of_a_call_as_well() -> None:
+    assert sorted(proxied("--on-misfit", "forward", "--verbose").stderr.decode().splitlines()) == [
+        "DEBUG argfit: MCP tool goto: argument line fitted (whole-number).",
+        "INFO argfit: MCP tool goto refused the call.",
+    ]
+
+
 def test_strip_may_be_repeated() -> None:
     asked = (*CALLS[:2], call("1", '{"line":5,"why":1,"who":2}'))
     ran = proxied("--strip", "why", "--strip", "who", said=b"".join(asked))

@@ -109,10 +109,10 @@ def running(*command: str, options: Sequence[str] = (), **pipes: Any) -> Abstrac
 
 
 def running_at_pace(
-    *command: str, linger: float = 0.05, drain: float = 0.05, **pipes: Any
+    *command: str, linger: float = 0.05, drain: float = 0.05, options: Sequence[str] = ()
 ) -> AbstractContextManager[Running]:
     """Start the proxy in front of a command, with other times allowed than it takes by itself."""
-    return _running(python(PACED.format(linger=linger, drain=drain)), (), command, pipes)
+    return _running(python(PACED.format(linger=linger, drain=drain)), options, command, {})
 
 
 def _running(

@@ -5,18 +5,23 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.proxy.running import PATIENCE, Running, python, started
 
 from argfit.proxy import process
 
-# Starts a command as the proxy does, and waits for its end as the proxy does.
+# Starts a command and waits for its end as the proxy does, on the platform it is told to be on.
 STARTS = """
-import sys
-from argfit.proxy.process import Signals, start
-sys.exit(Signals(start(sys.argv[1:])).wait())
+import sys, types
+from argfit.proxy import process
+process.sys = types.SimpleNamespace(platform=sys.argv[1], exit=sys.exit)
+signals = process.Signals(process.start(sys.argv[2:]))
+code = signals.wait()
 """
+EXITS = f"{STARTS}\nsys.exit(code)"
+PLATFORMS = pytest.mark.parametrize("platform", ["linux", "darwin"])
 
 # Says what signals reach it, and ends at the second.
 HEARS = """
@@ -33,9 +38,9 @@ sys.exit(7)
 
 
 @contextmanager
-def waiting(*prefix: str) -> Iterator[Running]:
+def waiting(platform: str, *prefix: str) -> Iterator[Running]:
     """A process that has started a child and waits for its end; what the child says is on stderr."""
-    command = [*prefix, *python(STARTS), *python(HEARS)]
+    command = [*prefix, *python(EXITS), platform, *python(HEARS)]
     with started(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as parent:
         assert parent.complaint() == b"ready\n"
         yield parent
@@ -73,17 +78,30 @@ def test_a_command_that_cannot_be_started_is_an_os_error(tmp_path: Path) -> None
         process.start([str(plain)])
 
 
+def test_on_windows_a_command_is_looked_up_as_its_shell_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setattr("shutil.which", {"py": sys.executable}.get)
+    with process.start(["py", "-c", "print('found')"]) as server:
+        assert server.communicate(timeout=PATIENCE)[0] == b"found\n"
+    with pytest.raises(FileNotFoundError, match="missing-command"):
+        process.start(["missing-command"])
+
+
+@PLATFORMS
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_each_signal_that_asks_us_to_stop_is_handed_on_and_the_end_is_the_childs(number: signal.Signals) -> None:
-    with waiting() as parent:
+def test_each_signal_that_asks_us_to_stop_is_handed_on_and_the_end_is_the_childs(
+    platform: str, number: signal.Signals
+) -> None:
+    with waiting(platform) as parent:
         for _ in range(2):
             parent.process.send_signal(number)
             assert parent.complaint() == f"{number.name}\n".encode()
         assert parent.exit_code() == 7
 
 
-def test_a_signal_that_was_ignored_when_we_started_stays_ignored() -> None:
-    with waiting("sh", "-c", 'trap "" HUP; exec "$@"', "sh") as parent:
+@PLATFORMS
+def test_a_signal_that_was_ignored_when_we_started_stays_ignored(platform: str) -> None:
+    with waiting(platform, "sh", "-c", 'trap "" HUP; exec "$@"', "sh") as parent:
         parent.process.send_signal(signal.SIGHUP)
         for _ in range(2):
             parent.process.send_signal(signal.SIGTERM)
@@ -95,7 +113,8 @@ def test_a_signal_that_was_ignored_when_we_started_stays_ignored() -> None:
 def test_the_terminals_own_ctrl_c_which_reaches_the_server_by_itself_is_not_handed_on() -> None:
     terminal = python("import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)")
     child = python(f"import os, sys; print(os.getpid(), file=sys.stderr, flush=True){HEARS}")
-    with started([*terminal, *python(STARTS), *child], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as shown:
+    command = [*terminal, *python(EXITS), "linux", *child]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as shown:
         child_id = int(shown.line())
         assert shown.line() == b"ready\r\n"
         shown.send(b"\x03")
@@ -105,12 +124,21 @@ def test_the_terminals_own_ctrl_c_which_reaches_the_server_by_itself_is_not_hand
         assert shown.exit_code() == 7
 
 
+@PLATFORMS
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_after_the_end_of_the_child_ends_us(platform: str, number: signal.Signals) -> None:
+    raises = f"{STARTS}\nimport signal\nsignal.raise_signal({int(number)})"
+    ran = subprocess.run([*python(raises), platform, "true"], timeout=PATIENCE, check=False)
+    assert ran.returncode in (-number, 128 + number)
+
+
+@PLATFORMS
 @pytest.mark.parametrize(
     ("ends", "code"),
     [("exit 0", 0), ("exit 1", 1), ("exit 255", 255), ("kill -9 $$", 137), ("kill -15 $$", 143)],
 )
-def test_an_end_by_signal_n_is_128_and_n_as_a_shell_says_it(ends: str, code: int) -> None:
-    ran = subprocess.run([*python(STARTS), "sh", "-c", ends], timeout=PATIENCE, check=False)
+def test_an_end_by_signal_n_is_128_and_n_as_a_shell_says_it(platform: str, ends: str, code: int) -> None:
+    ran = subprocess.run([*python(EXITS), platform, "sh", "-c", ends], timeout=PATIENCE, check=False)
     assert ran.returncode == code
 
 

@@ -173,6 +173,15 @@ def test_a_client_that_reads_no_more_is_seen_by_the_server() -> None:
         assert proxy.exit_code() == 128 + signal.SIGPIPE
 
 
+def test_a_client_that_does_not_take_our_own_answers_is_gone_and_the_server_sees_that() -> None:
+    with running_at_pace(*STRICT, options=["--on-misfit", "refuse"]) as proxy:
+        hello(proxy)
+        called(proxy, "1", '{"line":5}')
+        proxy.close_stdout()
+        proxy.send(call("2", '{"line":"x"}'))
+        assert proxy.exit_code() == 0
+
+
 # -- a slow reader stops the other side ---------------------------------------------------------------
 
 
@@ -242,15 +251,16 @@ def test_a_client_that_reads_late_gets_all_that_a_dead_server_said(tmp_path: Pat
         assert proxy.end() == (b"x" * 150_000 + b"\n", 0)
 
 
-def test_a_signal_ends_us_when_only_a_client_that_does_not_read_is_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_us_when_only_a_client_that_does_not_read_is_left(tmp_path: Path, number: signal.Signals) -> None:
     with running(*speaks_and_ends(tmp_path / "alive")) as proxy:
         assert (tmp_path / "alive").read_bytes() == b""
         for _ in range(1000):  # the first one may still go to the server, which has just ended
-            proxy.process.send_signal(signal.SIGTERM)
+            proxy.process.send_signal(number)
             with suppress(subprocess.TimeoutExpired):
                 proxy.process.wait(0.05)
                 break
-        assert proxy.exit_code() == -signal.SIGTERM
+        assert proxy.exit_code() == -number
 
 
 # -- descriptors --------------------------------------------------------------------------------------
