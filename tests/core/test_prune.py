@@ -8,7 +8,6 @@ from argfit.core.fit import compile_engine, fit_value
 from argfit.core.plan import compile_plan
 from argfit.core.prune import without
 from argfit.core.schema import read
-from argfit.core.validator import Unjudgeable
 
 INTEGER = {"type": "integer"}
 BROKEN = {"type": "int"}
@@ -80,23 +79,18 @@ def test_a_loop_that_is_left_out_leaves_the_rest_to_judge() -> None:
     assert [source.validator.is_valid(value) for value in (1, 0)] == [True, False]
 
 
-@pytest.mark.xfail(strict=True, raises=KeyError, reason="the place has gone with the oneOf around it")
 def test_a_reference_into_a_place_that_goes_is_no_crash() -> None:
     source = read({"oneOf": [{"x": {}, "minimum": "1"}], "properties": {"n": {"$ref": "#/oneOf/0/x"}, "m": INTEGER}})
     assert "#/oneOf/0/minimum" in source.unusable
     assert source.at("#/properties/m") == INTEGER
 
 
-@pytest.mark.xfail(strict=True, reason="the reference dangles then, and nothing of the schema is left")
 def test_a_reference_into_a_place_that_goes_does_not_take_the_rest_with_it() -> None:
     source = read({"not": {"type": "int"}, "properties": {"n": {"$ref": "#/not"}, "m": INTEGER}})
     assert "#/not/type" in source.unusable
     assert source.at("#/properties/m") == INTEGER
 
 
-@pytest.mark.xfail(
-    strict=True, raises=Unjudgeable, reason="the judge skips an if that decides nothing, the walk does not"
-)
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
 def test_a_reference_that_dangles_in_a_condition_that_decides_nothing_is_no_crash(keyword: str) -> None:
     engine = compile_engine({"required": ["a"], "if": {keyword: "#/gone"}})

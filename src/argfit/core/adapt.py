@@ -96,7 +96,7 @@ class _Adapting:
     def _as_meant(self, schema: dict[str, Any], location: str) -> dict[str, Any]:
         if self.dialect.content_is_judged and any(keyword in schema for keyword in _CONTENT):
             schema = {key: value for key, value in schema.items() if key not in _CONTENT}
-        tuple_form = isinstance(schema.get("items"), list) and "prefixItems" not in schema
+        tuple_form = bool(_listed(schema.get("items"))) and "prefixItems" not in schema
         if tuple_form and not self.dialect.items_may_be_tuple:
             schema = {**schema, "prefixItems": schema["items"]}
             del schema["items"]

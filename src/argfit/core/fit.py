@@ -162,25 +162,22 @@ def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> Fit:
         return _beyond_us(engine, arguments)
     made = [Change((name,), STRIP, value, None) for name, value in arguments.items() if name in engine.strip]
     fitted = apply(arguments, made) if made else arguments
-    seen_through, fitted = _respelled(engine, fitted, made, quick=quick)
-    certainly_wrong = not engine.judge.accepts(fitted)
-    if not certainly_wrong and (seen_through or not _holds_nan(fitted)):
+    fitted = _respelled(engine, fitted, made, quick=quick)
+    if engine.judge.accepts(fitted):
         return Fit(True, fitted, tuple(made))
-    if made and certainly_wrong and engine.judge.accepts(arguments):
+    if made and engine.judge.accepts(arguments):
         # draft 4 tells 5.0 from 5: what was valid as it came is not to be broken
         return Fit(True, arguments)
-    found = Walk(engine.plan, engine.judge, engine.types).problems(("#",), fitted, ())
-    if certainly_wrong and not found:
-        found = (words.other(()),)
+    found = Walk(engine.plan, engine.judge, engine.types).problems(("#",), fitted, ()) or (words.other(()),)
     shown = found[:PROBLEMS_HELD]
-    return Fit(not found, fitted, tuple(made), shown, len(found) - len(shown))
+    return Fit(False, fitted, tuple(made), shown, len(found) - len(shown))
 
 
-def _respelled(engine: Engine, arguments: Any, made: list[Change], *, quick: bool) -> tuple[bool, Any]:
-    """The arguments as the schema wants them spelled; True where the quick way could see to it."""
+def _respelled(engine: Engine, arguments: Any, made: list[Change], *, quick: bool) -> Any:
+    """The arguments as the schema wants them spelled, the changes noted in `made`."""
     if quick:
         if engine.watch is None:
-            return True, arguments
+            return arguments
         ours: list[Change] = []
         try:
             fitted = engine.watch.respell(arguments, (), ours)
@@ -188,10 +185,10 @@ def _respelled(engine: Engine, arguments: Any, made: list[Change], *, quick: boo
             pass
         else:
             made += ours
-            return True, fitted
+            return fitted
     respellings = changes(Walk(engine.plan, engine.judge, engine.types_for_spelling), arguments)
     made += respellings
-    return False, apply(arguments, respellings)
+    return apply(arguments, respellings)
 
 
 def _beyond_us(engine: Engine, arguments: Any) -> Fit:
@@ -200,17 +197,3 @@ def _beyond_us(engine: Engine, arguments: Any) -> Fit:
         if isinstance(arguments, dict) and not too_deep(arguments) and engine.judge.accepts(arguments):
             return Fit(True, arguments)
     return Fit(False, arguments, problems=(words.other(()),))
-
-
-def _holds_nan(value: Any) -> bool:
-    """Whether a NaN or an infinity is somewhere inside: the judge takes them for null."""
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, dict):
-            pending.extend(part.values())
-        elif isinstance(part, list | tuple):
-            pending.extend(part)
-        elif isinstance(part, float) and part - part != 0.0:
-            return True
-    return False

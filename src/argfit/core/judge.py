@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from argfit.core.source import Source
-from argfit.core.validator import registry_of, validator
+from argfit.core.validator import Unjudgeable, registry_of, validator
 
 DEEPEST = 5_000
 _HOME = "https://argfit.invalid/schema"  # a name only: nothing is fetched, and .invalid never is (RFC 2606)
@@ -45,7 +45,10 @@ class Judge:
         if self._registry is None:
             self._registry = registry_of(_HOME, self._source.document)
         fragment = quote(location.removeprefix("#"), safe="/~")
-        return validator({"$schema": self._source.dialect.uri, "$ref": f"{_HOME}#{fragment}"}, self._registry)
+        try:
+            return validator({"$schema": self._source.dialect.uri, "$ref": f"{_HOME}#{fragment}"}, self._registry)
+        except Unjudgeable:  # broken where the judge of the whole does not look, so it refuses nothing
+            return validator(document=True)
 
 
 @lru_cache(maxsize=4096)

@@ -28,7 +28,7 @@ def active(plan: Plan, judge: Judge, at: At, value: Any) -> list[Node]:
             continue
         node = found[location] = plan.nodes[location]
         also = [*node.refs, *node.all_of]
-        if node.if_:
+        if node.if_ and (node.then or node.else_):
             branch = node.then if judge.accepts_at(node.if_, value) else node.else_
             also += [branch] if branch else []
         if node.dependent_schemas and isinstance(value, dict):

@@ -8,6 +8,7 @@ Rules (contract, section 4)
 - Nothing is ever fetched.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -16,18 +17,29 @@ from argfit.core.dialect import LIST_OF_SCHEMAS, NAMED_SCHEMAS, ONE_SCHEMA
 from argfit.core.source import REFERENCES, Source, judged, nothing_usable, part_at, step_of, steps, with_part
 from argfit.core.validator import Unjudgeable, validator
 
+PASSES = 4  # what goes may leave references dangling, and these what they stand in
 _REFUSES_MORE = frozenset({"not", "if", "oneOf"})
 
 
 def prune(source: Source) -> Source:
     """The source less what the judge does not take."""
+    for _ in range(PASSES):
+        source = _pruned(source)
+        usable = judged(source)
+        if usable is not None:
+            return usable
+    return nothing_usable(source.dialect)
+
+
+def _pruned(source: Source) -> Source:
     pruning = _Pruning(source)
     document = pruning.kept(source.document, "#")
     for target in pruning.pending:  # a reference may lead to a place that no keyword leads to
         if target not in pruning.seen:
-            document = with_part(document, steps(target), pruning.kept(part_at(document, target), target))
-    pruned = msgspec.structs.replace(source, document=document, unusable=tuple(pruning.unusable))
-    return judged(pruned) or nothing_usable(source.dialect)
+            with suppress(KeyError):  # or to one that has just gone: then it dangles in the next pass
+                document = with_part(document, steps(target), pruning.kept(part_at(document, target), target))
+    unusable = dict.fromkeys((*source.unusable, *pruning.unusable))
+    return msgspec.structs.replace(source, document=document, unusable=tuple(unusable))
 
 
 class _Pruning:

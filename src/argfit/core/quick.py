@@ -53,10 +53,6 @@ def _is_no_float(value: Any) -> bool:
     return kind is int or (kind is not float and not isinstance(value, float))
 
 
-def _is_finite(value: Any) -> bool:
-    return _is_no_float(value) or value - value == 0.0
-
-
 def _holds_no_float(value: Any) -> bool:
     pending = [value]
     while pending:
@@ -78,7 +74,6 @@ def _as_integer(value: Any, path: Path, out: list[Change]) -> Any:
 NOTHING = Watch(lambda value: True, lambda value, path, out: value)
 INTEGER = Watch(_is_no_float, _as_integer)
 NO_FLOAT = _or_closer(_is_no_float)
-FINITE = _or_closer(_is_finite)
 CLOSER = _or_closer(_holds_no_float)
 ALWAYS_CLOSER = Watch(lambda value: False, _look_closer)
 

@@ -221,7 +221,7 @@ def _token_value(
     if len(digits) <= _INT_DIGITS:
         return int(digits)
     exact = Decimal(digits)
-    return int(exact) if len(digits) <= _LONGEST_INT else exact
+    return int(exact) if len(digits) <= _LONGEST_INT else float(exact)
 
 
 # -- spans --------------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from argfit.core.plan import Node, Plan
 from argfit.core.quick import (
     ALWAYS_CLOSER,
     CLOSER,
-    FINITE,
     INTEGER,
     NO_FLOAT,
     NOTHING,
@@ -57,7 +56,7 @@ def watch(plan: Plan, types: Types) -> Watch | None:
 
 
 def _interesting(plan: Plan) -> set[str]:
-    """The locations from which a wish for a spelling (or a place where NaN passes) can be reached."""
+    """The locations from which a wish for a spelling can be reached."""
     into: dict[str, list[str]] = {}
     for at, node in plan.nodes.items():
         for there in (*node.in_place(), *node.inside()):
@@ -73,17 +72,11 @@ def _interesting(plan: Plan) -> set[str]:
 
 
 def _wishes(node: Node) -> bool:
-    members = node.members or ()
-    return _wants_integer(node) or _takes_null(node) or any(_numbers_in(member) for member in members)
+    return _wants_integer(node) or any(_numbers_in(member) for member in node.members or ())
 
 
 def _wants_integer(node: Node) -> bool:
     return "integer" in node.types and "number" not in node.types
-
-
-def _takes_null(node: Node) -> bool:
-    """Null is taken here, and the judge takes NaN for null."""
-    return "null" in node.types or None in (node.members or ())
 
 
 def _numbers_in(member: Any) -> list[Any]:
@@ -119,18 +112,17 @@ class _Maker:
 
     def _make(self, spot: Spot) -> Watch:
         numeric = self._seen_by(spot, "number")
-        scalar, in_object, in_list = self._scalar(spot, numeric), self._object(spot), self._list(spot)
+        scalar, in_object, in_list = self._scalar(numeric), self._object(spot), self._list(spot)
         close = numeric is None or scalar is NO_FLOAT or CLOSER in (in_object, in_list)
         if close and self._has_listed_float(spot):  # then an integer may want another spelling, too
             return ALWAYS_CLOSER
         return by_kind(scalar, in_object, in_list)
 
-    def _scalar(self, spot: Spot, nodes: list[Node] | None) -> Watch:
+    @staticmethod
+    def _scalar(nodes: list[Node] | None) -> Watch:
         if nodes is None or any(_numbers_in(member) for node in nodes for member in node.members or ()):
             return NO_FLOAT
-        if any(map(_wants_integer, nodes)):
-            return INTEGER
-        return FINITE if any(map(_takes_null, self._reachable(spot, inside=False))) else NOTHING
+        return INTEGER if any(map(_wants_integer, nodes)) else NOTHING
 
     def _object(self, spot: Spot) -> Watch | None:
         nodes = self._seen_by(spot, "object")
@@ -189,17 +181,17 @@ class _Maker:
         return list(found.values())
 
     def _has_listed_float(self, spot: Spot) -> bool:
-        listed = (member for node in self._reachable(spot, inside=True) for member in node.members or ())
+        listed = (member for node in self._reachable(spot) for member in node.members or ())
         return any(isinstance(number, float) for member in listed for number in _numbers_in(member))
 
-    def _reachable(self, spot: Spot, *, inside: bool) -> Iterable[Node]:
+    def _reachable(self, spot: Spot) -> Iterable[Node]:
         seen: dict[str, Node] = {}
         pending = list(spot)
         while pending:
             at = pending.pop()
             if at not in seen:
                 node = seen[at] = self._plan.nodes[at]
-                pending += [*node.in_place(), *(node.inside() if inside else ())]
+                pending += [*node.in_place(), *node.inside()]
         return seen.values()
 
 
