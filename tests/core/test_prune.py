@@ -18,7 +18,7 @@ BROKEN = {"type": "int"}
     [
         ({"type": "int", "minimum": 1}, {"minimum": 1}, ["#/type"]),
         ({"allOf": [], "minItems": 1}, {"minItems": 1}, ["#/allOf"]),
-        ({"properties": {"n": 5, "m": INTEGER}}, {"properties": {"n": True, "m": INTEGER}}, ["#/properties/n"]),
+        ({"properties": {"n": 5, "m": INTEGER}}, {"properties": {"n": {}, "m": INTEGER}}, ["#/properties/n"]),
         ({"patternProperties": {"(": INTEGER, "a": INTEGER}}, {"patternProperties": {"a": INTEGER}},
          ["#/patternProperties/("]),
         ({"dependencies": {"a": [5], "b": ["c"]}}, {"dependencies": {"b": ["c"]}}, ["#/dependencies/a"]),

@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import sys
 
+from argfit.cli.say import say, shown
+
 TYPE_CHECKING = False  # as type checkers read it; `argfit proxy` shares this start and must not wait for `typing`
 if TYPE_CHECKING:
     from typing import Any
 
-SUMMARY = "fitted JSON on stdout"
+SUMMARY = "arguments fitted to a schema, as JSON on stdout"
 
 
 class Unreadable(Exception):
@@ -55,36 +57,40 @@ def run(options: argparse.Namespace) -> int:
         text = _arguments([options.arguments, *options.after] if options.arguments else options.after)
         fitter = Fitter(schema, strip=options.strip)
     except (Unreadable, SchemaError) as error:
-        print(f"argfit fit: {error}", file=sys.stderr)
+        say(f"argfit fit: {error}")
         return 2
     for at in fitter.plan.unusable:
-        print(f"argfit fit: schema at {at} is not usable and is left out", file=sys.stderr)
+        say(f"argfit fit: schema at {shown(at)} is not usable and is left out")
     fit = fitter.fit_json(text)
+    if sys.stdout is None:
+        say("argfit fit: stdout is closed; the fitted JSON has nowhere to go")
+        return 2
     sys.stdout.buffer.write((fit.json or b"").rstrip(b"\r\n") + b"\n")
     sys.stdout.buffer.flush()
     if not fit.ok:
-        print(fit.message, file=sys.stderr)
+        say(fit.message)
     return 0 if fit.ok else 1
 
 
 def _schema(file: str, tool: str | None) -> Any:
     """The schema in a file that holds a schema, a tool, or a `tools/list` result."""
+    name = shown(file)
     from argfit.core import text as json_text
 
     try:
         with open(file, "rb") as opened:  # noqa: PTH123 - pathlib costs as much as the rest of this start
             found = json_text.loads(opened.read())
     except OSError as error:
-        raise Unreadable(f"cannot read {file}: {error.strerror}; --schema names a JSON file") from None
+        raise Unreadable(f"cannot read {name}: {error.strerror}; --schema names a JSON file") from None
     except json_text.NotJson:
-        raise Unreadable(f"{file} is not JSON; --schema names a schema, a tool or a tools/list result") from None
+        raise Unreadable(f"{name} is not JSON; --schema names a schema, a tool or a tools/list result") from None
     if isinstance(found, dict) and isinstance(found.get("result"), dict):
         found = found["result"]
     tools = found if isinstance(found, list) else found.get("tools") if isinstance(found, dict) else None
     if isinstance(tools, list):
-        return _input_schema(_pick(file, tools, tool))
+        return _input_schema(_pick(name, tools, tool))
     if tool is not None and not (isinstance(found, dict) and found.get("name") == tool):
-        raise Unreadable(f"{file} does not list tools, so --tool {tool} is not in it; leave --tool out")
+        raise Unreadable(f"{name} does not list tools, so --tool {shown(tool)} is not in it; leave --tool out")
     return _input_schema(found)
 
 
@@ -95,8 +101,8 @@ def _pick(file: str, tools: list[Any], wanted: str | None) -> Any:
     if not named:
         raise Unreadable(f"{file} lists no tools; --schema takes a schema, a tool or a tools/list result")
     if wanted is None or wanted not in named:
-        said = f"has no tool {wanted}" if wanted else "lists several tools"
-        raise Unreadable(f"{file} {said}; name one with --tool: {', '.join(named)}")
+        said = f"has no tool {shown(wanted)}" if wanted else "lists several tools"
+        raise Unreadable(f"{file} {said}; name one with --tool: {', '.join(map(shown, named))}")
     return named[wanted]
 
 
@@ -110,6 +116,8 @@ def _arguments(given: list[str]) -> bytes:
     if len(given) > 1:
         raise Unreadable("more than one ARGS; put the JSON into one word: '{\"line\": 5.0}'")
     from_stdin = not given or given[0] == "-"
+    if from_stdin and sys.stdin is None:
+        raise Unreadable("stdin is closed; pass the arguments as one word: '{\"line\": 5.0}'")
     text = sys.stdin.buffer.read() if from_stdin else given[0].encode("utf-8", "surrogateescape")
     try:
         json_text.loads(text)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from argfit.cli import fit, proxy
+from argfit.cli.say import shown
 
 _COMMANDS = {"fit": fit, "proxy": proxy}
 
@@ -45,20 +46,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    parsers = {}
     for name, module in _COMMANDS.items():
-        module.configure(
-            commands.add_parser(
-                name,
-                help=module.SUMMARY,
-                description=module.__doc__,
-                formatter_class=argparse.RawDescriptionHelpFormatter,
-                allow_abbrev=False,
-            )
+        parsers[name] = commands.add_parser(
+            name,
+            help=module.SUMMARY,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
+        module.configure(parsers[name])
     before, after = _split(sys.argv[1:] if arguments is None else arguments)
-    parsed = parser.parse_args(before)
+    parsed, unknown = parser.parse_known_args(before)
+    if unknown:
+        parsers[parsed.command].error(f"unrecognized arguments: {' '.join(map(shown, unknown))}")
     parsed.after = after
     try:
         return int(_COMMANDS[parsed.command].run(parsed))
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # whoever read our output has gone (`| head`): nothing to say, and nowhere to say it
+        sys.stdout = None  # or the interpreter would flush it once more at the end
+        return 141

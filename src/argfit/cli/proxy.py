@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable
 
+from argfit.cli.say import say, shown
 from argfit.proxy import process
 
 TYPE_CHECKING = False  # as type checkers read it; importing `typing` would keep the server waiting
@@ -65,15 +66,13 @@ def _seconds(text: str) -> float:
 def run(options: argparse.Namespace) -> int:
     """Start the server, relay until it ends, and return its exit code."""
     if options.misplaced or not options.after:
-        _say("argfit proxy: put -- and then the server's command last: argfit proxy -- COMMAND ARG...")
+        say("argfit proxy: put -- and then the server's command last: argfit proxy -- COMMAND ARG...")
         return 2
     try:
         child = process.start(options.after)
     except (OSError, ValueError) as error:
-        name = options.after[0]
-        shown = name if name.isprintable() and name else repr(name)
         reason = getattr(error, "strerror", None) or str(error)
-        _say(f"argfit: cannot start {shown}: {reason}; check the command after --")
+        say(f"argfit: cannot start {shown(options.after[0])}: {reason}; check the command after --")
         return process.CANNOT_START
 
     # Imported only now: the server starts up meanwhile, and its first answer comes no later for our sake.
@@ -84,11 +83,6 @@ def run(options: argparse.Namespace) -> int:
     settings = Settings(options.on_misfit, frozenset(options.strip), options.verbose)
     session = Session(settings, os.urandom(8).hex(), options.schema_wait)
     return Relay(child, session, _log_to_stderr() if options.verbose else lambda line: None).run()
-
-
-def _say(line: str) -> None:
-    if sys.stderr is not None:  # closed, it is None, and `print` would take stdout, which is the client's
-        print(line, file=sys.stderr)
 
 
 def _log_to_stderr() -> Callable[[Log], None]:

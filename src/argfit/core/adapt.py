@@ -8,14 +8,17 @@ Rules (contract, section 4)
 - Where a part must move to be said, the references to it move with it.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from argfit.core.dialect import LIST_OF_SCHEMAS, NAMED_SCHEMAS, ONE_SCHEMA, Dialect
 from argfit.core.source import REFERENCES, Source, part_at, step_of, steps, with_part
 
-_BLOCKS_NULL = (*REFERENCES, "allOf", "oneOf", "not", "if")
+_BLOCKS_NULL = (*REFERENCES, "allOf", "not", "if")
+# What may not stand in a reference as it is, though generators write `#/$defs/Foo[int]` and `#/properties/größe`.
+_ODD = re.compile(r"[^A-Za-z0-9/~!$&'()*+,;=:@?#%._-]|%(?![0-9A-Fa-f]{2})|#.*#")
 # What stays outside when a schema is wrapped: what names it, and what is referred to by where it stands.
 _STAYS_OUTSIDE = frozenset("$schema $id id $anchor $dynamicAnchor $defs definitions".split())
 _CONTENT = ("contentEncoding", "contentMediaType")
@@ -25,11 +28,12 @@ def adapt(schema: Any, dialect: Dialect) -> Source:
     """Adapt a schema, and find its resources and anchors."""
     adapting = _Adapting(dialect)
     document = adapting.visit(schema, "#", "#", "")
-    for location in _referred(document, adapting.seen):
+    references = set(_references(document))
+    for location in _referred(document, references, adapting.seen):
         part = part_at(document, location)
         document = with_part(document, steps(location), adapting.visit(part, location, "#", ""))
-    if adapting.moved:
-        document = _moved(document, adapting.moved)
+    if adapting.moved or any(map(_ODD.search, references)):
+        document = _followed(document, adapting.moved)
     adapting.resources.setdefault("", "#")
     return Source(document, dialect, adapting.resources, adapting.anchors)
 
@@ -105,16 +109,16 @@ class _Adapting:
                 schema["items"] = schema.pop("additionalItems")
                 self.moved[f"{location}/additionalItems"] = f"{location}/items"
         if schema.get("nullable") is True or ("default" in schema and schema["default"] is None):
-            return _or_null(schema)
+            return _or_null(schema, self.dialect)
         return schema
 
 
-def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+def _or_null(schema: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
     """`schema` or null: in place where that can be said in place, else in an `anyOf` around it."""
-    branches = [*_listed(schema.get("anyOf")), *_listed(schema.get("oneOf"))]
-    if any(keyword in schema for keyword in _BLOCKS_NULL):
-        if set(schema).isdisjoint((*REFERENCES, "allOf", "not", "if")) and any(map(_is_null, branches)):
-            return schema
+    any_of, one_of = _listed(schema.get("anyOf")), _listed(schema.get("oneOf"))
+    judged_const = "const" in schema and "const" in dialect.keywords
+    blocked = any(keyword in schema for keyword in _BLOCKS_NULL) or (judged_const and "enum" in schema)
+    if blocked or (one_of and sum(map(_is_null, one_of)) != 1):
         outside = {key: value for key, value in schema.items() if key in _STAYS_OUTSIDE}
         told = (*_STAYS_OUTSIDE, "nullable", "default")
         inside = {key: value for key, value in schema.items() if key not in told}
@@ -125,10 +129,10 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
         adapted["type"] = [*([types] if isinstance(types, str) else types), "null"]
     if isinstance(schema.get("enum"), list) and None not in schema["enum"]:
         adapted["enum"] = [*schema["enum"], None]
-    if schema.get("const") is not None:
+    if judged_const and schema["const"] is not None:
         adapted["enum"] = [adapted.pop("const"), None]
-    if "anyOf" in schema and not any(map(_is_null, branches)):
-        adapted["anyOf"] = [*branches, {"type": "null"}]
+    if "anyOf" in schema and not any(map(_is_null, any_of)):
+        adapted["anyOf"] = [*any_of, {"type": "null"}]
     return schema if adapted == schema else adapted
 
 
@@ -137,23 +141,26 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _is_null(branch: Any) -> bool:
-    """Whether a branch says by its own type or members that it takes null."""
+    """Whether a branch says by its own type and members that it takes null."""
     if not isinstance(branch, dict):
         return branch is True
-    types = branch.get("type", ())
-    return types == "null" or (isinstance(types, list) and "null" in types) or None in _listed(branch.get("enum"))
+    types, members = branch.get("type"), branch.get("enum")
+    says = types is not None or members is not None
+    by_type = types is None or types == "null" or (isinstance(types, list) and "null" in types)
+    return says and by_type and (members is None or None in _listed(members)) and branch.get("const") is None
 
 
-def _referred(document: Any, seen: set[str]) -> Iterator[str]:
+def _referred(document: Any, references: set[str], seen: set[str]) -> Iterator[str]:
     """Locations that a reference leads to but no keyword does, such as `#/components/schemas/X`."""
-    for reference in set(_references(document)):
-        if reference.startswith("#/") and reference not in seen:
+    for reference in sorted(references):
+        location = unquote(reference)
+        if location.startswith("#/") and location not in seen:
             try:
-                part = part_at(document, reference)
+                part = part_at(document, location)
             except KeyError:
                 continue
             if isinstance(part, dict):
-                yield reference
+                yield location
 
 
 def _references(document: Any) -> Iterator[str]:
@@ -168,17 +175,18 @@ def _references(document: Any) -> Iterator[str]:
             pending.extend(part)
 
 
-def _moved(document: Any, moved: dict[str, str]) -> Any:
-    """The document with references that follow what has moved; the longest old place is the one meant."""
+def _followed(document: Any, moved: dict[str, str]) -> Any:
+    """The document with references that follow what has moved, outer moves first, written as URIs (RFC 3986, 3.5)."""
     if isinstance(document, list):
-        return [_moved(part, moved) for part in document]
+        return [_followed(part, moved) for part in document]
     if not isinstance(document, dict):
         return document
-    followed = {key: _moved(part, moved) for key, part in document.items()}
+    followed = {key: _followed(part, moved) for key, part in document.items()}
     reference = document.get("$ref")
-    if isinstance(reference, str):
-        for old in sorted(moved, key=len, reverse=True):
-            if reference == old or reference.startswith(old + "/"):
-                followed["$ref"] = moved[old] + reference[len(old) :]
-                break
+    if isinstance(reference, str) and reference.startswith("#/"):
+        location = unquote(reference)
+        for old, new in moved.items():
+            if location == old or location.startswith(old + "/"):
+                location = new + location[len(old) :]
+        followed["$ref"] = "#" + quote(location[1:], safe="/~!$&'()*+,;=:@?")
     return followed

@@ -21,6 +21,7 @@ class Dialect(msgspec.Struct, frozen=True):
     ref_hides_siblings: bool = False
     items_may_be_tuple: bool = False
     whole_float_is_integer: bool = True
+    boolean_schemas: bool = True
     content_is_judged: bool = False  # by the judge, though these keywords only describe
 
 
@@ -49,13 +50,19 @@ DEFAULT = Dialect("https://json-schema.org/draft/2020-12/schema", _2020_12)
 
 _BY_NAME = {
     "json-schema.org/draft-04/schema": Dialect(
-        "http://json-schema.org/draft-04/schema#", _DRAFT4, "id", True, True, False
+        "http://json-schema.org/draft-04/schema#",
+        _DRAFT4,
+        "id",
+        True,
+        True,
+        whole_float_is_integer=False,
+        boolean_schemas=False,
     ),
     "json-schema.org/draft-06/schema": Dialect(
-        "http://json-schema.org/draft-06/schema#", _DRAFT6, "$id", True, True, True, True
+        "http://json-schema.org/draft-06/schema#", _DRAFT6, "$id", True, True, content_is_judged=True
     ),
     "json-schema.org/draft-07/schema": Dialect(
-        "http://json-schema.org/draft-07/schema#", _DRAFT7, "$id", True, True, True, True
+        "http://json-schema.org/draft-07/schema#", _DRAFT7, "$id", True, True, content_is_judged=True
     ),
     "json-schema.org/draft/2019-09/schema": Dialect(
         "https://json-schema.org/draft/2019-09/schema", _2019_09, "$id", False, True

@@ -163,6 +163,8 @@ def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> Fit:
     made = [Change((name,), STRIP, value, None) for name, value in arguments.items() if name in engine.strip]
     fitted = apply(arguments, made) if made else arguments
     fitted = _respelled(engine, fitted, made, quick=quick)
+    if not quick:  # digits say what is whole; bounds and members are judged as any reader has them
+        fitted = json_text.settle(fitted, whole_only=True)
     if engine.judge.accepts(fitted):
         return Fit(True, fitted, tuple(made))
     if made and engine.judge.accepts(arguments):

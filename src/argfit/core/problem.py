@@ -49,6 +49,7 @@ SHOWN_AS_TYPE = frozenset({"date", "date-time", "time", "uuid"})  # where "text"
 NAME_SHOWN = 64  # characters of one name; longer names are the caller's noise, not help
 MEMBERS_SHOWN = 12
 LONG_NAME = 6  # letters from which two edits still mean the same name
+_READS_AS_OTHER = re.compile(r"(?:-?\d[\d.eE+-]*|true|false|null)\Z")  # text that is shown in quotes
 _PLAIN_NAME = re.compile(r"[A-Za-z_$][\w$-]{0,63}\Z")
 
 
@@ -103,6 +104,8 @@ def wrong_type(path: Path, types: Iterable[str], format: str | None, *, null_cou
     names = list(dict.fromkeys(types))
     if not names:
         return other(path)
+    if "number" in names:
+        names = [name for name in names if name != "integer"]
     if not null_counts and len(names) > 1:
         names = [name for name in names if name != "null"]
     text = FORMATS[format] if format in SHOWN_AS_TYPE else NOUNS["string"]
@@ -279,7 +282,7 @@ def _name(name: str) -> str:
 
 
 def _member(member: Any) -> str:
-    if isinstance(member, str) and member:
+    if isinstance(member, str) and member and not _READS_AS_OTHER.match(member):
         return member if len(member) <= NAME_SHOWN else member[:NAME_SHOWN] + "…"
     return json.dumps(member, ensure_ascii=False)
 

@@ -18,6 +18,7 @@ from argfit.core.source import REFERENCES, Source, judged, nothing_usable, part_
 from argfit.core.validator import Unjudgeable, validator
 
 PASSES = 4  # what goes may leave references dangling, and these what they stand in
+_BOOLEAN_IN_DRAFT_4 = ("/additionalProperties", "/additionalItems")
 _REFUSES_MORE = frozenset({"not", "if", "oneOf"})
 
 
@@ -53,10 +54,11 @@ class _Pruning:
         """What is left of a schema."""
         self.seen.add(location)
         if isinstance(schema, bool):
-            return schema
+            keeps = self._source.dialect.boolean_schemas or location.endswith(_BOOLEAN_IN_DRAFT_4)
+            return schema if keeps else {} if schema else {"not": {}}
         if not isinstance(schema, dict):
             self.unusable.append(location)
-            return True
+            return {}
         kept: dict[str, Any] = {}
         for keyword, value in schema.items():
             where = location + step_of(keyword)

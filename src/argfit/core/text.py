@@ -137,15 +137,19 @@ def _as_surrogate(escaped: re.Match[str]) -> str:
     return chr(0xD000 | (middle & 0x3F) << 6 | (last & 0x3F))
 
 
-def settle(value: Any) -> Any:
-    """Put the floats any JSON reader would give in the place of Decimals, in a value that `read` made."""
+def settle(value: Any, *, whole_only: bool = False) -> Any:
+    """Put the floats any JSON reader would give in the place of Decimals, in a value that `read` made.
+
+    With `whole_only` those stay that a float would make whole.
+    """
     root = [value]
     pending: list[Any] = [root]
     while pending:
         container = pending.pop()
         for step, part in container.items() if isinstance(container, dict) else enumerate(container):
             if isinstance(part, Decimal):
-                container[step] = float(part)
+                if not whole_only or part == part.to_integral_value():
+                    container[step] = float(part)
             elif isinstance(part, dict | list):
                 pending.append(part)
     return root[0]

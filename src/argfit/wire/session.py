@@ -14,6 +14,7 @@ when it was told to `Hold` and the time is up or a `Release` came from the other
 
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 
@@ -162,6 +163,8 @@ class Session:
                 verdict = self._conversation.client_message(line, now, waited=waited)
             except Exception:  # noqa: BLE001 - see the rules: the message matters more than our fault
                 self._conversation.logs.append(_FAULT)
+                with suppress(Exception):
+                    self._conversation.unsent(line)  # it is on its way, and open all the same
                 verdict = Verdict(line)
             if isinstance(verdict, Ask):
                 forward.append(verdict.question)
