@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 
-from argfit.core.judge import meets
-from argfit.core.place import Types
+from argfit.core.place import Types, item_at, member_at
 from argfit.core.plan import Node, Plan
 from argfit.core.quick import (
     ALWAYS_CLOSER,
@@ -140,7 +139,7 @@ class _Maker:
         if nodes is None or any(node.unevaluated_items in self._interesting for node in nodes):
             return CLOSER
         longest = max((len(node.prefix) for node in nodes), default=0)
-        prefix = [self.of(frozenset(_item_at(nodes, i))) for i in range(longest)]
+        prefix = [self.of(frozenset(item_at(nodes, i))) for i in range(longest)]
         items = self.of(frozenset(node.items for node in nodes if node.items))
         if not any(prefix):
             return items and every_item(items, longest)
@@ -155,7 +154,7 @@ class _Maker:
         if not self._interesting.isdisjoint(patterns) or (rest and patterns):
             return None
         declared = dict.fromkeys(name for node in nodes for name in node.properties)
-        return _Inside({name: frozenset(_member_at(nodes, name)) for name in declared}, rest)
+        return _Inside({name: frozenset(member_at(nodes, name)) for name in declared}, rest)
 
     def _seen_by(self, spot: Spot, kind: str) -> list[Node] | None:
         """The nodes that look at a value of this kind, whatever the value; None where that depends on it."""
@@ -197,18 +196,3 @@ class _Maker:
 
 def _may_be(types: tuple[str, ...] | None, kind: str) -> bool:
     return types is None or kind in types or (kind == "number" and "integer" in types)
-
-
-def _member_at(nodes: list[Node], name: str) -> Iterable[str]:
-    for node in nodes:
-        mine = [node.properties[name]] if name in node.properties else []
-        mine += [there for pattern, there in node.patterns.items() if meets("pattern", pattern, name)]
-        yield from mine or ([node.additional] if node.additional else [])
-
-
-def _item_at(nodes: list[Node], index: int) -> Iterable[str]:
-    for node in nodes:
-        if index < len(node.prefix):
-            yield node.prefix[index]
-        elif node.items:
-            yield node.items
