@@ -23,12 +23,16 @@ class Terminal:
         self._capture = capture
         self._patch = patch
 
-    def run(self, *words: str, stdin: bytes = b"") -> Ran:
-        self._patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        try:
-            code: object = main(words)
-        except SystemExit as end:
-            code = end.code
+    def run(self, *words: str, stdin: bytes = b"", closed: str = "") -> Ran:
+        """Run a command; `closed` names a standard stream that it is started without."""
+        with self._patch.context() as patch:
+            patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+            if closed:
+                patch.setattr(closed, None)
+            try:
+                code: object = main(words)
+            except SystemExit as end:
+                code = end.code
         assert isinstance(code, int)
         out, err = self._capture.readouterr()
-        return Ran(code, out.decode(), err.decode())
+        return Ran(code, out.decode("utf-8", "surrogateescape"), err.decode())

@@ -34,8 +34,9 @@ def write(document: Any, name: str = "given.json") -> str:
         (LISTING, ("--tool", "goto")),
         ([TOOL, OTHER], ("--tool", "goto")),
         (ANSWER, ("--tool", "goto")),
+        ({"tools": [5, {"name": 5}, {"inputSchema": {}}, TOOL]}, ()),
     ],
-    ids="schema,tool,named tool,only tool,list of one,listing,list,answer".split(","),
+    ids="schema,tool,named tool,only tool,list of one,listing,list,answer,odd company".split(","),
 )
 def test_the_schema_is_taken_from_whatever_holds_it(terminal: Terminal, document: Any, words: tuple[str, ...]) -> None:
     ran = terminal.run("fit", "--schema", write(document), *words, '{"line": 5.0}')
@@ -86,8 +87,9 @@ def test_what_stands_after_two_dashes_is_the_arguments(terminal: Terminal) -> No
 
 
 def test_text_that_utf_8_cannot_hold_comes_out_as_it_went_in(terminal: Terminal) -> None:
-    ran = terminal.run("fit", "--schema", write(SCHEMA), '{"line": 5.0, "file": "\\ud800"}')
-    assert ran == (0, '{"line": 5, "file": "\\ud800"}\n', "")
+    for odd in ("\\ud800", "\udcff"):  # an escape, and a byte as the command line hands it over
+        ran = terminal.run("fit", "--schema", write(SCHEMA), f'{{"line": 5.0, "file": "{odd}"}}')
+        assert ran == (0, f'{{"line": 5, "file": "{odd}"}}\n', "")
 
 
 def test_strip_leaves_out_undeclared_names_and_may_be_repeated(terminal: Terminal) -> None:
@@ -107,12 +109,14 @@ def test_a_part_of_the_schema_that_is_not_usable_is_named_and_the_rest_counts(te
         (None, (), "cannot read given.json: No such file or directory; --schema names a JSON file"),
         ("{", (), "given.json is not JSON; --schema names a schema, a tool or a tools/list result"),
         (LISTING, (), "given.json lists several tools; name one with --tool: goto, open"),
+        ({"tools": [TOOL]}, ("--tool", "shut"), "given.json has no tool shut; name one with --tool: goto"),
+        (True, ("--tool", "goto"), "given.json does not list tools, so --tool goto is not in it; leave --tool out"),
         (LISTING, ("--tool", "shut"), "given.json has no tool shut; name one with --tool: goto, open"),
         ({"tools": []}, (), "given.json lists no tools; --schema takes a schema, a tool or a tools/list result"),
         (SCHEMA, ("--tool", "goto"), "given.json does not list tools, so --tool goto is not in it; leave --tool out"),
         (TOOL, ("--tool", "shut"), "given.json does not list tools, so --tool shut is not in it; leave --tool out"),
     ],
-    ids="missing,no json,several,not there,none,schema,another tool".split(","),
+    ids="missing,no json,several,not the only,no object,not there,none,schema,another tool".split(","),
 )
 def test_a_schema_that_cannot_be_used_is_one_line_with_the_next_step_and_exits_2(
     terminal: Terminal, document: Any, words: tuple[str, ...], said: str
@@ -135,6 +139,23 @@ def test_arguments_that_are_not_json_are_one_line_with_the_next_step_and_exit_2(
     said = "argfit fit: the arguments are not JSON; pass one JSON object, as in '{\"line\": 5.0}'\n"
     assert terminal.run("fit", "--schema", write(SCHEMA), arguments) == (2, "", said)
     assert terminal.run("fit", "--schema", write(SCHEMA), stdin=arguments.encode()) == (2, "", said)
+
+
+@pytest.mark.parametrize(
+    ("stream", "said"),
+    [
+        ("sys.stdin", "stdin is closed; pass the arguments as one word: '{\"line\": 5.0}'"),
+        ("sys.stdout", "stdout is closed; the fitted JSON has nowhere to go"),
+    ],
+)
+def test_where_a_stream_is_closed_that_is_said_and_exits_2(terminal: Terminal, stream: str, said: str) -> None:
+    words = () if stream == "sys.stdin" else ("{}",)
+    assert terminal.run("fit", "--schema", write(SCHEMA), *words, closed=stream) == (2, "", f"argfit fit: {said}\n")
+
+
+def test_a_name_with_a_line_break_stays_in_its_line(terminal: Terminal) -> None:
+    ran = terminal.run("fit", "--schema", write(LISTING), "--tool", "a\nb", "{}")
+    assert ran.err == "argfit fit: given.json has no tool 'a\\nb'; name one with --tool: goto, open\n"
 
 
 def test_more_than_one_word_of_arguments_is_an_error_with_the_next_step(terminal: Terminal) -> None:

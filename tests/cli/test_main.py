@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from importlib import metadata
@@ -71,6 +72,16 @@ def test_argfit_runs_as_a_module_with_the_commands_exit_code(tmp_path: Path) -> 
     for arguments, code in (('{"line": 5.0}', 0), ('{"line": "x"}', 1), ("{", 2)):
         ran = subprocess.run([*command, arguments], cwd=tmp_path, capture_output=True, timeout=30, check=False)
         assert ran.returncode == code
+
+
+def test_a_reader_that_has_gone_ends_a_command_without_a_word_and_with_141(tmp_path: Path) -> None:
+    (tmp_path / "true.json").write_text("true")
+    ours, its = os.pipe()
+    os.close(ours)
+    command = [sys.executable, "-m", "argfit", "fit", "--schema", "true.json", "{}"]
+    ran = subprocess.run(command, cwd=tmp_path, stdout=its, stderr=subprocess.PIPE, timeout=30, check=False)
+    os.close(its)
+    assert (ran.returncode, ran.stderr) == (141, b"")
 
 
 def test_an_interrupted_command_ends_with_130(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

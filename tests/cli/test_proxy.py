@@ -34,6 +34,10 @@ def test_without_a_command_after_two_dashes_the_next_step_is_named(terminal: Ter
             ("--schema-wait", "nan"),
             "argfit proxy: argument --schema-wait: nan is not a number of seconds from 0 to 3600",
         ),
+        (
+            ("--schema-wait", "3600.5"),
+            "argfit proxy: argument --schema-wait: 3600.5 is not a number of seconds from 0 to 3600",
+        ),
         (("--strip",), "argfit proxy: argument --strip: expected one argument"),
     ],
 )

@@ -9,7 +9,7 @@ from tests.core.generated import arguments, outlines
 
 from argfit import Fitter
 from argfit.core.check import SUGGESTIONS, Walk
-from argfit.core.fit import compile_engine
+from argfit.core.engine import compile_engine
 
 INTEGER = {"type": "integer"}
 NULLABLE = {"type": ["integer", "null"]}

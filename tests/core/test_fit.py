@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from argfit.core.fit import PROBLEMS_HELD, Engine, Fit, compile_engine, fit_text, fit_value
+from argfit.core.engine import Engine, compile_engine
+from argfit.core.fit import PROBLEMS_HELD, Fit, fit_text, fit_value
 from argfit.core.problem import missing, other
 from argfit.core.spelling import STRIP, WHOLE_NUMBER, Change
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from argfit.core.fit import compile_engine, fit_value
+from argfit.core.engine import compile_engine
+from argfit.core.fit import fit_value
 from argfit.core.plan import compile_plan
 from argfit.core.prune import without
 from argfit.core.schema import read

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from argfit.core.check import Walk
-from argfit.core.fit import compile_engine
+from argfit.core.engine import compile_engine
 from argfit.core.spelling import STRIP, WHOLE_NUMBER, Change, apply, at_path, changes, respelled
 
 INTEGER, NUMBER, TEXT = {"type": "integer"}, {"type": "number"}, {"type": "string"}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from argfit.core.check import Walk
-from argfit.core.fit import compile_engine
+from argfit.core.engine import compile_engine
 from argfit.core.union import Union
 
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from tests.core.generated import INTEGER, NUMBER, SPELLINGS, arguments, outlines
 
 from argfit.core.check import Walk
-from argfit.core.fit import Engine, compile_engine, fit_value
+from argfit.core.engine import Engine, compile_engine
+from argfit.core.fit import fit_value
 from argfit.core.quick import CLOSER, LookCloser
 from argfit.core.spelling import Change, apply, changes
 

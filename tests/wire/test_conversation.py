@@ -83,6 +83,7 @@ def test_only_the_digits_of_a_whole_float_change(line: bytes) -> None:
         call("1", '{"line":5.0}').replace(b"}}}", b"}}}x"),
         call("1", '{"line":5.0,"x":tru}'),
         b"[%s,{]\n" % call("1", '{"line":5.0}')[:-1],
+        b"[%s,tru]\n" % call("1", '{"line":5.0}')[:-1],
     ],
 )
 @pytest.mark.parametrize("settings", [Settings("explain"), Settings("forward")], ids=["explain", "forward"])
@@ -212,6 +213,8 @@ def test_a_call_with_a_request_state_is_fitted_as_its_first_leg_though_the_schem
         to_server(call("1", '{"line":5}')),
         *answered(result("1", resultType="input_required", requestState="s1")),
         *answered(LIST_CHANGED),
+        *listed(TEXT),
+        *sent(call("9", '{"line":5.0}')),
         client(call("2", '{"line":5.0}', requestState="s1")),
         to_server(call("2", '{"line":5}', requestState="s1")),
         *answered(result("2", resultType="input_required", requestState="s2")),
@@ -360,8 +363,9 @@ def test_a_log_line_that_is_an_object_with_an_id_answers_nothing() -> None:
     converse(*START, *sent(call("1", BAD)), *answered(logged), server_exits(3), to_client(EXITED % b"1"))
 
 
-def test_a_cancellation_that_names_no_id_cancels_nothing() -> None:
-    nothing = b'{"method":"notifications/cancelled","params":{"requestId":true}}\n'
+@pytest.mark.parametrize("odd", [b"true", b"null", b"[1]", b"{}", b'"1"'])
+def test_a_cancellation_that_names_no_open_request_cancels_nothing(odd: bytes) -> None:
+    nothing = b'{"method":"notifications/cancelled","params":{"requestId":%s}}\n' % odd
     converse(*sent(request("1", "ping")), *sent(nothing), server_exits(3), to_client(EXITED % b"1"))
 
 

@@ -132,6 +132,12 @@ def test_what_other_readers_take_is_json_though_a_strict_decoder_refuses_it(line
     assert is_json(line) is json
 
 
+def test_what_a_strict_decoder_refuses_is_read_up_to_one_mebibyte() -> None:
+    odd = b'{"x":NaN,"y":"%s"}'
+    assert is_json(odd % (b"x" * (2**20 - len(odd) + 2)))
+    assert not is_json(odd % (b"x" * (2**20 - len(odd) + 3)))
+
+
 @pytest.mark.parametrize(
     ("text", "members", "items"),
     [
@@ -173,6 +179,13 @@ def test_the_messages_of_a_batch_are_found_where_they_stand(line: bytes, parts: 
     assert spans is not None
     assert [line[span.start : span.end] for span in spans] == parts
     assert all(isinstance(span, Member) for span in spans)
+
+
+def test_a_list_of_more_than_ten_thousand_is_no_batch() -> None:
+    spans = batch_members(b"[%s]" % b",".join([b"1"] * 10_000))
+    assert spans is not None
+    assert len(spans) == 10_000
+    assert batch_members(b"[%s]" % b",".join([b"1"] * 10_001)) is None
 
 
 @pytest.mark.parametrize("line", [b"", b'{"id":[1]}', b"[12:00:01] up", b'[{"id":1}', b"x[1]"])

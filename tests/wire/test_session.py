@@ -228,9 +228,16 @@ def test_where_the_server_ends_in_the_middle_of_a_line_our_answers_begin_on_thei
         client(BAD),
         server_exits(3),
         to_client(b"\n" + REFUSAL + EXITED % b"5"),
+        client(request("6", "ping")),
+        to_client(EXITED % b"6"),
         settings=REFUSE,
         limit=800,
     )
+
+
+def test_an_answer_of_ours_that_still_waits_when_the_server_ends_is_not_lost() -> None:
+    waits = (*answered(b"x" * 900), client(BAD))
+    converse(*START, *waits, server_exits(0), to_client(b"\n" + REFUSAL), settings=REFUSE, limit=800)
 
 
 def test_the_servers_last_words_come_before_the_errors_for_what_it_left_open() -> None:

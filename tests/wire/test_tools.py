@@ -124,8 +124,11 @@ def test_a_tool_that_cannot_be_read_costs_only_itself(odd: bytes) -> None:
 @pytest.mark.parametrize("odd", [b'"\\ud800"', b"NaN", b"[" * 2000 + b"]" * 2000], ids=["surrogate", "nan", "deep"])
 def test_a_listing_that_a_strict_decoder_refuses_is_learned(odd: bytes) -> None:
     tools = Tools()
-    page = b'{"tools":[{"name":"a","x":%s,"inputSchema":{}},{"name":"b"}],"nextCursor":"2","ttlMs":5,"_meta":%s}'
-    assert tools.learn(msgspec.Raw(page % (odd, STAMP)), 0, 10.0) == "2"
+    listed = b'{"name":"a","x":%s,"inputSchema":{}},{"name":"b","x":%s},{"name":5,"inputSchema":{},"x":%s}'
+    page = b'{"tools":[%s],"nextCursor":"2","ttlMs":5,"_meta":%s}' % (listed % (odd, odd, odd), STAMP)
+    tools.learn(msgspec.Raw(page.replace(b'"ttlMs":5', b'"resultType":"complete"')), 0, 10.0)
+    assert tools.fresh_until == 10.0
+    assert tools.learn(msgspec.Raw(page), 0, 10.0) == "2"
     assert tools.fresh_until == 10.005
     assert tools.server_info == {"name": "s", "version": "1"}
     assert tools.engine(known(tools, "a")) is not None

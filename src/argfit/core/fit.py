@@ -5,7 +5,6 @@ Rules
 - Arguments that nest too deep to be judged are not: they are named as a problem, never a crash.
 """
 
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -14,15 +13,14 @@ import msgspec
 from argfit.core import problem as words
 from argfit.core import text as json_text
 from argfit.core.check import Walk
-from argfit.core.judge import Judge, too_deep
-from argfit.core.place import Types
-from argfit.core.plan import Plan, compile_plan, declares, is_recursive
+from argfit.core.edit import Edit, spliced
+from argfit.core.engine import Engine
+from argfit.core.judge import too_deep
 from argfit.core.problem import Problem, message
-from argfit.core.quick import LookCloser, Watch
-from argfit.core.schema import read
+from argfit.core.quick import LookCloser
+from argfit.core.repair import DROP_EMPTY, Mender
 from argfit.core.spelling import DROPS, STRIP, Change, apply, changes
 from argfit.core.values import EXACT
-from argfit.core.watch import watch
 
 PROBLEMS_HELD = 10
 
@@ -47,39 +45,6 @@ class Fit(msgspec.Struct, frozen=True):
         return message(self.problems, self.more)
 
 
-class Engine(msgspec.Struct, frozen=True):
-    """A compiled schema: the plan, its judge, its quick way, and the names an operator wants left out."""
-
-    plan: Plan
-    judge: Judge
-    types: Types
-    types_for_spelling: Types  # a float that is about to be written as an integer counts as one in draft 4 too
-    watch: Watch | None
-    recursive: bool
-    strip: frozenset[str]
-
-    def is_right(self, arguments: Any) -> bool:
-        """Whether arguments are an object, valid, and certainly spelled as the schema wants them."""
-        if type(arguments) is not dict or (self.recursive and too_deep(arguments)):
-            return False
-        if self.strip and not self.strip.isdisjoint(arguments):
-            return False
-        return (self.watch is None or self.watch.quiet(arguments)) and self.judge.accepts(arguments)
-
-
-def compile_engine(schema: Any, strip: Iterable[str] = ()) -> Engine:
-    """Compile a schema; SchemaError where it is neither an object nor a boolean.
-
-    `strip` names arguments to leave out; those the schema declares stay.
-    """
-    plan, source = compile_plan(read(schema))
-    judge = Judge(source)
-    types = Types(plan, whole_floats=plan.dialect.whole_float_is_integer)
-    for_spelling = types if plan.dialect.whole_float_is_integer else Types(plan, whole_floats=True)
-    names = frozenset(name for name in strip if not declares(plan, name))
-    return Engine(plan, judge, types, for_spelling, watch(plan, for_spelling), is_recursive(plan), names)
-
-
 def fit_value(engine: Engine, arguments: Any) -> Fit:
     """Fit arguments given as values; None means none were sent, and gives `{}`."""
     if arguments is None:
@@ -87,7 +52,7 @@ def fit_value(engine: Engine, arguments: Any) -> Fit:
     try:
         if engine.is_right(arguments):
             return Fit(True, arguments)
-        fit = _fit_closely(engine, arguments, quick=True)
+        fit, _ = _fit_closely(engine, arguments, quick=True)
     except RecursionError:
         return _beyond_us(engine, arguments)
     if any(map(_at_risk, fit.changes)):
@@ -112,12 +77,17 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
         return Fit(False, None, problems=(words.not_an_object(),), json=text)
     arguments = {} if reading.value is None else reading.value
     exact = reading.exact
+    edits: tuple[Edit, ...] = ()
     try:
-        fit = _fit_closely(engine, arguments, quick=exact)
+        fit, edits = _fit_closely(engine, arguments, quick=exact)
     except RecursionError:
         fit = _beyond_us(engine, arguments)
     fitted = fit.arguments if exact else json_text.settle(fit.arguments)
-    json = _spliced(text, fit.changes, reading) if fit.changes else text
+    json = text
+    if edits:
+        json = spliced(text, edits)
+    elif fit.changes:
+        json = _respelled_text(text, fit.changes, reading)
     return Fit(fit.ok, fitted, fit.changes, fit.problems, fit.more, json)
 
 
@@ -134,7 +104,7 @@ def _at_risk(change: Change) -> bool:
     return isinstance(change.before, float) and not -EXACT <= change.before <= EXACT
 
 
-def _spliced(text: bytes, changes: tuple[Change, ...], reading: json_text.Reading) -> bytes:
+def _respelled_text(text: bytes, changes: tuple[Change, ...], reading: json_text.Reading) -> bytes:
     """The text with the changes made: floats are found by their order, anything else by its path."""
     order = {id(value): index for index, value in enumerate(reading.floats)}
     by_order, by_path, dropped = {}, {}, set()
@@ -154,25 +124,64 @@ def _spliced(text: bytes, changes: tuple[Change, ...], reading: json_text.Readin
     return json_text.splice(text, edits)
 
 
-def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> Fit:
-    """Fit arguments that are not right as they came; RecursionError where they nest too deep to be judged."""
+def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> tuple[Fit, tuple[Edit, ...]]:
+    """Fit arguments that are not right as they came; RecursionError where they nest too deep to be judged.
+
+    The edits are those of a repaired text; there are none where numbers were respelled only.
+    """
+    if isinstance(arguments, str) and engine.repairs:
+        return _fit_quoted(engine, arguments)
     if not isinstance(arguments, dict):
-        return Fit(False, arguments, problems=(words.not_an_object(),))
+        return Fit(False, arguments, problems=(words.not_an_object(),)), ()
     if engine.recursive and too_deep(arguments):
-        return _beyond_us(engine, arguments)
+        return _beyond_us(engine, arguments), ()
     made = [Change((name,), STRIP, value, None) for name, value in arguments.items() if name in engine.strip]
     fitted = apply(arguments, made) if made else arguments
     fitted = _respelled(engine, fitted, made, quick=quick)
     if not quick:  # digits say what is whole; bounds and members are judged as any reader has them
         fitted = json_text.settle(fitted, whole_only=True)
     if engine.judge.accepts(fitted):
-        return Fit(True, fitted, tuple(made))
+        return Fit(True, fitted, tuple(made)), ()
     if made and engine.judge.accepts(arguments):
         # draft 4 tells 5.0 from 5: what was valid as it came is not to be broken
-        return Fit(True, arguments)
-    found = Walk(engine.plan, engine.judge, engine.types).problems(("#",), fitted, ()) or (words.other(()),)
+        return Fit(True, arguments), ()
+    found = Walk(engine.plan, engine.judge, engine.types).problems(("#",), fitted, ())
+    if engine.repairs:
+        mended = Mender(engine).mend(("#",), fitted, (), ())
+        found = mended.problems
+        if mended.changes:
+            edits = (*map(_as_edit, made), *mended.edits)
+            return _told(engine, mended.value, (*made, *mended.changes), found), edits
+    return _told(engine, fitted, tuple(made), found), ()
+
+
+def _told(engine: Engine, fitted: Any, made: tuple[Change, ...], found: tuple[Problem, ...]) -> Fit:
+    """What is to be said of fitted arguments in which so much was found wrong."""
+    if not found and engine.judge.accepts(fitted):
+        return Fit(True, fitted, made)
+    found = found or (words.other(()),)
     shown = found[:PROBLEMS_HELD]
-    return Fit(False, fitted, tuple(made), shown, len(found) - len(shown))
+    return Fit(False, fitted, made, shown, len(found) - len(shown))
+
+
+def _fit_quoted(engine: Engine, text: str) -> tuple[Fit, tuple[Edit, ...]]:
+    """Fit the whole arguments sent as text: as the object they spell, or as none where they are empty."""
+    empty = text == "" and DROP_EMPTY in engine.repairs
+    if not empty and "unquote" not in engine.repairs:
+        return Fit(False, text, problems=(words.not_an_object(),)), ()
+    inner = fit_text(engine, b"{}" if empty else text.encode("utf-8", "surrogatepass"))
+    if not isinstance(inner.arguments, dict) or inner.json is None or text != text.strip():
+        return Fit(False, text, problems=(words.not_an_object(),)), ()
+    if not inner.ok:
+        return Fit(False, text, problems=inner.problems, more=inner.more), ()
+    change = Change((), DROP_EMPTY if empty else "unquote", text, None if empty else inner.arguments)
+    return Fit(True, inner.arguments, (change, *inner.changes)), (Edit((), "write", inner.json),)
+
+
+def _as_edit(change: Change) -> Edit:
+    if change.rule in DROPS:
+        return Edit(change.path, "drop")
+    return Edit(change.path, "write", json_text.encoded(change.after))
 
 
 def _respelled(engine: Engine, arguments: Any, made: list[Change], *, quick: bool) -> Any:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from argfit.core.fit import Fit, compile_engine, fit_text, fit_value
+from argfit.core.engine import compile_engine
+from argfit.core.fit import Fit, fit_text, fit_value
 from argfit.core.plan import Plan
 
 Schema = dict[str, Any] | bool
@@ -12,15 +13,16 @@ Schema = dict[str, Any] | bool
 class Fitter:
     """Makes arguments fit one tool's `inputSchema`, or says what does not.
 
-    `schema` is JSON Schema, 2020-12 unless `$schema` names a draft it knows; `strip` names undeclared
-    top-level arguments to leave out. Safe to share between threads. Raises SchemaError where the schema is
-    neither an object nor a boolean.
+    `schema` is JSON Schema, 2020-12 unless `$schema` names a draft it knows; `repairs` names repairs to make
+    (`"all"` of them, none by default); `strip` names undeclared top-level arguments to leave out. Safe to share
+    between threads. Raises SchemaError where the schema is neither an object nor a boolean, ValueError where a
+    repair is unknown.
     """
 
     __slots__ = ("_engine",)
 
-    def __init__(self, schema: Schema, *, strip: Iterable[str] = ()) -> None:
-        self._engine = compile_engine(schema, strip)
+    def __init__(self, schema: Schema, *, repairs: Iterable[str] = (), strip: Iterable[str] = ()) -> None:
+        self._engine = compile_engine(schema, strip, repairs)
 
     @property
     def plan(self) -> Plan:

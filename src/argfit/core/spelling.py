@@ -41,11 +41,11 @@ class Change(msgspec.Struct, frozen=True):
     at_risk: bool = False
 
 
-def changes(walk: Walk, value: Any) -> list[Change]:
-    """The exact changes that make `value` spelled as the plan wants it, in the value's order."""
+def changes(walk: Walk, value: Any, at: At = ("#",)) -> list[Change]:
+    """The exact changes that make `value` spelled as the locations `at` want it, in the value's order."""
     return [
         Change(path, WHOLE_NUMBER, before, after)
-        for path, after in _Poll(walk).votes(("#",), value, ()).items()
+        for path, after in _Poll(walk).votes(at, value, ()).items()
         if type(after) is not type(before := at_path(value, path))
     ]
 

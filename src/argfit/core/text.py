@@ -317,12 +317,23 @@ def splice(text: bytes, edits: Iterable[tuple[int, int, bytes]]) -> bytes:
     return b"".join([*pieces, text[position:]])
 
 
-def without_members(text: bytes, names: frozenset[str]) -> list[tuple[int, int, bytes]]:
-    """The edits that take members out of the object that a text holds, each with one comma."""
+def whole(text: bytes) -> Member:
+    """Where the value that a text holds stands."""
+    start = _first(text)
+    return Member(0, start, start, _end(text, start))
+
+
+def key_end(text: bytes, key_start: int) -> int:
+    """Where the key that starts there ends."""
+    return _end(text, key_start)
+
+
+def without_members(text: bytes, names: frozenset[str], start: int | None = None) -> list[tuple[int, int, bytes]]:
+    """The edits that take members out of the object at `start` (that the text holds), each with one comma."""
     edits: list[tuple[int, int, bytes]] = []
     last_kept: Member | None = None
     gone: list[Member] = []
-    for member in members(text, _first(text)):
+    for member in members(text, _first(text) if start is None else start):
         if member.step in names:
             gone.append(member)
             continue

@@ -13,7 +13,8 @@ from collections import OrderedDict
 import msgspec
 
 from argfit.core import text as json_text
-from argfit.core.fit import Engine, Fit, fit_text, fit_value
+from argfit.core.engine import Engine
+from argfit.core.fit import Fit, fit_text, fit_value
 from argfit.core.plan import Plan, declared_part
 from argfit.core.problem import Problem, show_path
 from argfit.core.spelling import Change

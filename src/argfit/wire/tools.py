@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from argfit.core.fit import Engine, compile_engine
+from argfit.core.engine import Engine, compile_engine
 from argfit.core.source import SchemaError
 from argfit.wire.message import raw_items, raw_members, value_of
 from argfit.wire.reply import SERVER_INFO

@@ -1,0 +1,76 @@
+"""A compiled schema, with all that fitting arguments to it takes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from argfit.core.judge import Judge, too_deep
+from argfit.core.place import Types
+from argfit.core.plan import Plan, compile_plan, declares, is_recursive
+from argfit.core.quick import Watch
+from argfit.core.schema import read
+from argfit.core.watch import watch
+
+# In the contract's order; `all` is all of them, and `rename-case` a part of `rename`.
+REPAIRS = (
+    "rename",
+    "rename-case",
+    "unquote",
+    "unwrap-item",
+    "drop-null",
+    "drop-empty",
+    "member-case",
+    "wrap",
+    "quote",
+)
+ALL = frozenset(REPAIRS) - {"rename-case"}
+
+
+class Engine(msgspec.Struct, frozen=True):
+    """A compiled schema: the plan, its judge, its quick way, and the names an operator wants left out."""
+
+    plan: Plan
+    judge: Judge
+    types: Types
+    types_for_spelling: Types  # a float that is about to be written as an integer counts as one in draft 4 too
+    watch: Watch | None
+    recursive: bool
+    strip: frozenset[str]
+    repairs: frozenset[str]
+
+    def is_right(self, arguments: Any) -> bool:
+        """Whether arguments are an object, valid, and certainly spelled as the schema wants them."""
+        if type(arguments) is not dict or (self.recursive and too_deep(arguments)):
+            return False
+        if self.strip and not self.strip.isdisjoint(arguments):
+            return False
+        return (self.watch is None or self.watch.quiet(arguments)) and self.judge.accepts(arguments)
+
+
+def compile_engine(schema: Any, strip: Iterable[str] = (), repairs: Iterable[str] = ()) -> Engine:
+    """Compile a schema; SchemaError where it is neither an object nor a boolean.
+
+    `strip` names arguments to leave out; those the schema declares stay. `repairs` names repairs to make.
+    """
+    plan, source = compile_plan(read(schema))
+    judge = Judge(source)
+    types = Types(plan, whole_floats=plan.dialect.whole_float_is_integer)
+    for_spelling = types if plan.dialect.whole_float_is_integer else Types(plan, whole_floats=True)
+    names = frozenset(name for name in strip if not declares(plan, name))
+    look = watch(plan, for_spelling)
+    return Engine(plan, judge, types, for_spelling, look, is_recursive(plan), names, named(repairs))
+
+
+def named(repairs: Iterable[str] | str) -> frozenset[str]:
+    """The repairs that are meant by names, or by `all`; ValueError names the nearest for one that is unknown."""
+    found: set[str] = set()
+    for name in [repairs] if isinstance(repairs, str) else repairs:
+        if name == "all":
+            found |= ALL
+        elif name in REPAIRS:
+            found.add(name)
+        else:
+            near = min(REPAIRS, key=lambda known: len(set(known) ^ set(name)))
+            raise ValueError(f"there is no repair {name!r}; the nearest is {near!r} of {', '.join(REPAIRS)}")
+    return frozenset(found)

@@ -1,0 +1,296 @@
+"""Repairs: changes of a value, each off unless named, that make a place fit which does not.
+
+Rules (contract, section 3)
+- A repair is tried only where a value fails its own schema, and made only if the place then fits. Siblings that
+  fit are never looked at again.
+- The order is the table's; the first that makes the place fit wins. Where one repair has two possible outcomes,
+  none is taken.
+- Where decoding or renaming gives the right container or key but something inside is wrong, the value stays as
+  it came, and what is named is what was found inside.
+- `unquote` never feeds a drop: the word "null" is null only where null is allowed.
+- Every edit names the place it had when the arguments came, so that it can be spliced into their text.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from argfit.core import text as json_text
+from argfit.core.check import Problems, Walk
+from argfit.core.edit import Edit, spliced
+from argfit.core.engine import Engine
+from argfit.core.place import At, item_at, member_at
+from argfit.core.plan import Node
+from argfit.core.problem import Path, Problem, fold
+from argfit.core.spelling import Change, apply, changes
+from argfit.core.union import members_at
+from argfit.core.values import EXACT, same
+
+RENAME, RENAME_CASE, DROP_NULL, DROP_EMPTY = "rename", "rename-case", "drop-null", "drop-empty"
+
+_PLAIN_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.0+)?\Z")
+_PYTHON_WORDS = {"True": True, "False": False}
+_SPLITS = re.compile(r"[,;\n\r]")
+_PAIRS = ("[]", "{}", "()", "<>", '""')
+
+
+class Mended(msgspec.Struct, frozen=True):
+    """What came of a place: its value, how it was changed, and what is still wrong with it."""
+
+    value: Any
+    changes: tuple[Change, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    problems: Problems = ()
+
+
+class Mender:
+    """Mends one value under one schema."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.on = engine.repairs
+
+    def mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True) -> Mended:
+        """Mend a value at a place; `origin` is where it stood when it came."""
+        walk = self.walk()
+        problems = walk.problems(at, value, path, owed=owed)
+        if not problems:
+            return Mended(value)
+        inside = self._inside(walk, at, value, path, origin, problems) if isinstance(value, dict | list) else None
+        if inside is not None and not inside.problems:
+            return inside
+        nodes = walk.nodes(at, value)
+        for name, repair in REPAIRS.items() if path else ():  # the arguments as a whole are an object, and stay one
+            tried = repair(self, at, nodes, value, path, origin) if name in self.on else None
+            if tried is not None:
+                return tried
+        return inside or Mended(value, problems=problems)
+
+    def respell_and_mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True) -> Mended:
+        """Mend a value that comes to a place it did not stand at: its numbers are yet to be spelled as wanted there."""
+        walk = Walk(self.engine.plan, self.engine.judge, self.engine.types_for_spelling)
+        spelled = changes(walk, value, at)
+        respelled = apply([value], [_under(0, change) for change in spelled])[0]
+        mended = self.mend(at, respelled, path, origin, owed=owed)
+        if mended.problems:
+            return mended
+        told = tuple(msgspec.structs.replace(change, path=(*path, *change.path)) for change in spelled)
+        edits = [Edit((*origin, *change.path), "write", json_text.encoded(change.after)) for change in spelled]
+        return Mended(mended.value, (*told, *mended.changes), (*edits, *mended.edits))
+
+    def walk(self) -> Walk:
+        """A fresh look: what was found of one value says nothing of another."""
+        return Walk(self.engine.plan, self.engine.judge, self.engine.types)
+
+    def fits(self, at: At, value: Any) -> bool:
+        """Whether a value fits a place."""
+        return not self.walk().problems(at, value, ())
+
+    def takes(self, at: At, kind: Any) -> bool:
+        """Whether every location of a place can take values of this one's type."""
+        return all(self.engine.types.takes(location, kind) for location in at)
+
+    # -- inside objects and lists ---------------------------------------------------------------------
+
+    def _inside(self, walk: Walk, at: At, value: Any, path: Path, origin: Path, problems: Problems) -> Mended | None:
+        union = self._by_branch(walk, at, value, path, origin)
+        if union is not None:
+            return union
+        nodes = walk.nodes(at, value)
+        if isinstance(value, dict):
+            wrong = {problem.path[: len(path) + 1] for problem in problems}
+            return self._object(walk, at, value, path, origin, wrong)
+        parts = []
+        for index, item in enumerate(value):
+            below = item_at(nodes, index)
+            step = (*path, index)
+            parts.append(self.mend(below, item, step, (*origin, index)) if below else Mended(item))
+        return self._together(at, [part.value for part in parts], parts, path, {})
+
+    def _by_branch(self, walk: Walk, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
+        """Mend under the branches of a union that could be meant; None where there is no union to look into."""
+        for node in walk.nodes(at, value):
+            for group in (node.any_of, node.one_of):
+                if group and set(group).isdisjoint(at) and not walk.accepting(group, value, path):
+                    near = walk.union(group, value).near(value)
+                    mended = [self.mend((*at, branch), value, path, origin) for branch in near]
+                    fitting = [one for one in mended if self.fits(at, one.value)]
+                    if fitting and all(same(one.value, fitting[0].value) for one in fitting):
+                        return msgspec.structs.replace(fitting[0], problems=())
+                    return mended[0] if len(mended) == 1 else None
+        return None
+
+    def _object(self, walk: Walk, at: At, value: dict[str, Any], path: Path, origin: Path, wrong: set[Path]) -> Mended:
+        """Mend the members of an object that are `wrong`, by their paths."""
+        nodes = walk.nodes(at, value)
+        required = {name for node in nodes for name in node.required}
+        declared = {name for node in nodes for name in node.properties}
+        renames = self._renames(walk, nodes, value, declared, required)
+        loose = walk.loose(nodes, value, path)
+        made: dict[str, Any] = {}
+        parts: list[Mended] = []
+        instead: dict[Path, Path] = {}
+        for key, part in value.items():
+            name = renames.get(key, key)
+            here, there = (*path, name), (*origin, key)
+            below = member_at(nodes, name) + loose.get(key, ())
+            refused = any(walk.plan.nodes[location].never for location in below)
+            if not below or refused or (here not in wrong and name == key):
+                made[key] = part
+                continue
+            mend = self.mend if name == key else self.respell_and_mend
+            mended = mend(below, part, here, there, owed=name in required)
+            rule = _drop_rule(part)
+            if mended.problems and rule in self.on and name in declared - required:
+                parts.append(Mended(None, (Change(here, rule, part, None),), (Edit(there, "drop"),)))
+            elif name != key and mended.problems:
+                made[key], instead[(*path, key)] = part, here
+                parts.append(Mended(part, problems=mended.problems))
+            elif name != key:
+                made[name] = mended.value
+                renamed = Change(here, self._rename_rule(), key, name)
+                parts.append(Mended(None, (renamed, *mended.changes), (Edit(there, "key", name), *mended.edits)))
+            else:
+                made[key] = mended.value
+                parts.append(mended)
+        return self._together(at, made, parts, path, instead)
+
+    def _together(self, at: At, value: Any, parts: list[Mended], path: Path, instead: dict[Path, Path]) -> Mended:
+        """One outcome of those of its parts; what was found inside a part stands for what is seen of it outside."""
+        changes = tuple(change for part in parts for change in part.changes)
+        edits = tuple(edit for part in parts for edit in part.edits)
+        told = {problem.path[: len(path) + 1]: part.problems for part in parts for problem in part.problems}
+        problems: dict[Problem, None] = {}
+        for problem in self.walk().problems(at, value, path):
+            place = problem.path[: len(path) + 1]
+            problems.update(dict.fromkeys(told.get(instead.get(place, place), (problem,))))
+        return Mended(value, changes, edits, tuple(problems))
+
+    def _renames(
+        self, walk: Walk, nodes: list[Node], value: dict[str, Any], declared: set[str], required: set[str]
+    ) -> dict[str, str]:
+        """The undeclared keys that can be meant for one declared name each, by that name."""
+        if self.on.isdisjoint((RENAME, RENAME_CASE)):
+            return {}
+        like = fold if RENAME in self.on else str.casefold
+        absent = [name for name in declared if name not in value]
+        found: dict[str, str] = {}
+        for key in value:
+            names = [name for name in absent if like(name) == like(key)] if key not in declared else []
+            closed = any(walk.plan.nodes[there].never for there in member_at(nodes, key))
+            if len(names) == 1 and (closed or names[0] in required):
+                found[key] = names[0]
+        meant = list(found.values())
+        return {key: name for key, name in found.items() if meant.count(name) == 1}
+
+    def _rename_rule(self) -> str:
+        return RENAME if RENAME in self.on else RENAME_CASE
+
+
+def _drop_rule(part: Any) -> str:
+    return DROP_NULL if part is None else DROP_EMPTY if part == "" else ""
+
+
+# -- the repairs of a value as a whole, in their order --------------------------------------------------
+
+
+def _unquote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+    if not isinstance(value, str) or (mender.takes(at, "") and not any(node.members for node in nodes)):
+        return None
+    if value in _PYTHON_WORDS:
+        word = _PYTHON_WORDS[value]
+        edit = Edit(origin, "write", json_text.encoded(word))
+        return Mended(word, (Change(path, "unquote", value, word),), (edit,)) if mender.fits(at, word) else None
+    text = value.encode("utf-8", "surrogatepass")
+    try:
+        reading = json_text.read(text)
+    except (json_text.NotJson, json_text.DoubledKey):
+        return None
+    decoded = reading.value
+    if isinstance(decoded, str) or value != value.strip() or (isinstance(decoded, float) and decoded - decoded != 0):
+        return None
+    whole = any("integer" in node.types and "number" not in node.types for node in nodes)
+    if isinstance(decoded, int | float) and not isinstance(decoded, bool) and whole and not _PLAIN_INTEGER.match(value):
+        return None
+    mended = mender.respell_and_mend(at, decoded, path, ())
+    if mended.problems:
+        container = isinstance(decoded, dict | list) and mender.takes(at, decoded)
+        return Mended(value, problems=mended.problems) if container else None
+    change = Change(path, "unquote", value, mended.value)
+    edit = Edit(origin, "write", spliced(text, mended.edits))
+    return Mended(mended.value, (change, *mended.changes), (edit,))
+
+
+def _under(step: int, change: Change) -> Change:
+    return msgspec.structs.replace(change, path=(step, *change.path))
+
+
+def _unwrap_item(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+    if not isinstance(value, dict) or list(value) != ["item"] or mender.takes(at, {}):
+        return None
+    mended = mender.respell_and_mend(at, value["item"], path, (*origin, "item"))
+    if mended.problems:
+        return None
+    change = Change(path, "unwrap-item", value, mended.value)
+    return Mended(mended.value, (change, *mended.changes), (Edit(origin, "lift", "item"), *mended.edits))
+
+
+def _member_case(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+    if not isinstance(value, str):
+        return None
+    plan = mender.engine.plan
+    branches = [branch for node in nodes for branch in (*node.any_of, *node.one_of)]
+    listed = [member for node in nodes for member in node.members or ()]
+    listed += [member for branch in branches for member in members_at(plan, branch)]
+    alike = {member for member in listed if isinstance(member, str) and member.casefold() == value.casefold()}
+    if len(alike) != 1 or not mender.fits(at, member := alike.pop()):
+        return None
+    edit = Edit(origin, "write", json_text.encoded(member))
+    return Mended(member, (Change(path, "member-case", value, member),), (edit,))
+
+
+def _wrap(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+    if value is None or value == "" or isinstance(value, list) or mender.takes(at, value) or not mender.takes(at, []):
+        return None
+    if (isinstance(value, dict) and list(value) == ["item"]) or (isinstance(value, str) and not _is_one(value)):
+        return None
+    below = item_at(nodes, 0)
+    mended = mender.respell_and_mend(below, value, (*path, 0), origin) if below else Mended(value)
+    wrapped_twice = any(change.rule == "wrap" and change.path == (*path, 0) for change in mended.changes)
+    if mended.problems or wrapped_twice or not mender.fits(at, [mended.value]):
+        return None
+    change = Change(path, "wrap", value, [mended.value])
+    return Mended([mended.value], (change, *mended.changes), (Edit(origin, "wrap"), *mended.edits))
+
+
+def _is_one(text: str) -> bool:
+    """Whether text is plainly one value, and not a list in some spelling of its own."""
+    if _SPLITS.search(text) or text[0] + text[-1] in _PAIRS:
+        return False
+    try:
+        decoded = json_text.loads(text.encode("utf-8", "surrogatepass"))
+    except json_text.NotJson:
+        return True
+    return not isinstance(decoded, dict | list | str)
+
+
+def _quote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= EXACT:
+        return None
+    if not mender.fits(at, str(value)):
+        return None
+    edit = Edit(origin, "write", json_text.encoded(str(value)))
+    return Mended(str(value), (Change(path, "quote", value, str(value)),), (edit,))
+
+
+_Repair = Callable[[Mender, At, list[Node], Any, Path, Path], Mended | None]
+
+REPAIRS: dict[str, _Repair] = {
+    "unquote": _unquote,
+    "unwrap-item": _unwrap_item,
+    "member-case": _member_case,
+    "wrap": _wrap,
+    "quote": _quote,
+}

@@ -1,0 +1,88 @@
+"""Repairs: off unless named, made only where a place then fits (tests/cases/repairs.json has the tables)."""
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.core.generated import arguments, outlines
+
+from argfit import Fitter
+from argfit.core.engine import ALL, REPAIRS, named
+
+WORDS = st.sampled_from(
+    ("5", "5.0", " 5", "1e3", "[1,2]", '{"a":5.0}', '{"b":"5"}', "true", "True", "null", "", "A", '{"item":[1]}', "-3")
+)
+
+
+def test_all_is_every_repair_and_rename_holds_rename_case() -> None:
+    assert named("all") == ALL == frozenset(REPAIRS) - {"rename-case"}
+    assert named(["wrap", "all"]) == ALL
+    assert named(()) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("given_name", "nearest"), [("unqoute", "unquote"), ("drop_null", "drop-null"), ("Wrap", "wrap")]
+)
+def test_an_unknown_repair_is_an_error_that_names_the_nearest(given_name: str, nearest: str) -> None:
+    with pytest.raises(ValueError, match=f"there is no repair {given_name!r}; the nearest is {nearest!r}"):
+        Fitter({}, repairs=[given_name])
+
+
+def test_without_a_name_nothing_is_repaired() -> None:
+    sent = {"a": "5", "b": None}
+    fit = Fitter({"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}).fit(sent)
+    assert (fit.ok, fit.arguments is sent, fit.changes) == (False, True, ())
+
+
+def test_a_change_says_what_was_done_where_in_the_schemas_own_names() -> None:
+    schema = {"properties": {"hostIds": {"type": "array", "items": {"type": "integer"}}}, "additionalProperties": False}
+    fit = Fitter(schema, repairs=["all"]).fit({"host_ids": "[1.0]"})
+    assert [(change.path, change.rule, change.before, change.after) for change in fit.changes] == [
+        (("hostIds",), "rename", "host_ids", "hostIds"),
+        (("hostIds",), "unquote", "[1.0]", [1]),
+        (("hostIds", 0), "whole-number", 1.0, 1),
+    ]
+
+
+def test_a_union_is_mended_by_the_branch_that_fits_then() -> None:
+    shapes = [
+        {"type": "object", "properties": {"n": {"type": kind}}, "required": ["n"]} for kind in ("integer", "null")
+    ]
+    fit = Fitter({"properties": {"x": {"anyOf": shapes}}}, repairs=["unquote"]).fit({"x": {"n": "5"}})
+    assert (fit.ok, fit.arguments) == (True, {"x": {"n": 5}})
+
+
+def test_branches_that_would_mend_a_value_differently_leave_it() -> None:
+    shapes = [{"type": "object", "properties": {"n": {"enum": [member]}}, "required": ["n"]} for member in ("AB", "Ab")]
+    fit = Fitter({"properties": {"x": {"anyOf": shapes}}}, repairs=["member-case"]).fit({"x": {"n": "ab"}})
+    assert (fit.ok, fit.changes) == (False, ())
+
+
+def _with_words(value: Any, words: list[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_words(part, words) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_words(part, words) for part in value]
+    return words.pop() if words and not isinstance(value, bool) else value
+
+
+@given(data=st.data(), schema=outlines(), words=st.lists(WORDS, max_size=3))
+def test_repairs_end_valid_repeat_nothing_and_agree_in_text_and_value(
+    data: st.DataObject, schema: dict[str, Any], words: list[str]
+) -> None:
+    sent = _with_words(data.draw(arguments(schema)), words)
+    kept = deepcopy(sent)
+    plain, fitter = Fitter(schema), Fitter(schema, repairs=["all"])
+    fit = fitter.fit(sent)
+    assert json.dumps(sent) == json.dumps(kept)
+    assert plain.fit(fit.arguments).ok is fit.ok is not bool(fit.problems)
+    if plain.fit(sent).ok:
+        assert fit == plain.fit(sent)
+    if fit.ok:
+        assert fitter.fit(fit.arguments).changes == ()
+    text = fitter.fit_json(json.dumps(sent))
+    assert (text.ok, text.message, json.dumps(text.arguments)) == (fit.ok, fit.message, json.dumps(fit.arguments))
+    assert json.dumps(json.loads(text.json or b"")) == json.dumps(text.arguments)
