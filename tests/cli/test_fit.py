@@ -92,6 +92,17 @@ def test_text_that_utf_8_cannot_hold_comes_out_as_it_went_in(terminal: Terminal)
         assert ran == (0, f'{{"line": 5, "file": "{odd}"}}\n', "")
 
 
+def test_repair_makes_the_repairs_it_names(terminal: Terminal) -> None:
+    words = ("fit", "--schema", write({"properties": {"a": {"type": "integer"}, "b": {"enum": ["x"]}}}))
+    sent = '{"a": "5", "b": "X"}'
+    assert terminal.run(*words, sent).out == sent + "\n"
+    assert terminal.run(*words, "--repair", "unquote", sent).out == '{"a": 5, "b": "X"}\n'
+    assert terminal.run(*words, "--repair", "unquote,member-case", sent) == (0, '{"a": 5, "b": "x"}\n', "")
+    ran = terminal.run(*words, "--repair", "unqote", sent)
+    assert (ran.code, ran.out) == (2, "")
+    assert "there is no repair 'unqote'; the nearest is 'unquote'" in ran.err
+
+
 def test_strip_leaves_out_undeclared_names_and_may_be_repeated(terminal: Terminal) -> None:
     words = ("fit", "--schema", write(SCHEMA), "--strip", "why", "--strip", "who", "--strip", "file")
     assert terminal.run(*words, '{"why":1,"line":5.0,"file":"f","who":2}') == (0, '{"line":5,"file":"f"}\n', "")

@@ -57,7 +57,7 @@ def test_the_version_on_stdout_is_that_of_the_package(terminal: Terminal) -> Non
         (("fit",), "argfit fit: the following arguments are required: --schema", "argfit fit"),
         (("fit", "--schema"), "argfit fit: argument --schema: expected one argument", "argfit fit"),
         (("fit", "--sch", "x"), "argfit fit: the following arguments are required: --schema", "argfit fit"),
-        (("fit", "--schema", "x", "--repair", "all"), "argfit fit: unrecognized arguments: --repair", "argfit fit"),
+        (("fit", "--schema", "x", "--mend"), "argfit fit: unrecognized arguments: --mend", "argfit fit"),
     ],
 )
 def test_a_usage_error_is_one_line_that_names_the_next_step(

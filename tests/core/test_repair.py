@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.core.generated import arguments, outlines
 
 from argfit import Fitter
-from argfit.core.engine import ALL, REPAIRS, named
+from argfit.core.repair_names import ALL, REPAIRS, named
 
 WORDS = st.sampled_from(
     ("5", "5.0", " 5", "1e3", "[1,2]", '{"a":5.0}', '{"b":"5"}', "true", "True", "null", "", "A", '{"item":[1]}', "-3")

@@ -105,6 +105,23 @@ def test_a_request_that_comes_when_the_server_is_dead_is_answered_too() -> None:
         assert code == 3
 
 
+def test_a_request_is_answered_too_where_the_server_read_no_more_before_it_died(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    deaf = "import os, sys; os.close(0); os.write(1, b'deaf\\n'); open(sys.argv[1]).read(); os._exit(3)"
+    with running_at_pace(*python(deaf), str(gate), linger=PATIENCE, drain=PATIENCE) as proxy:
+        assert proxy.line() == b"deaf\n"
+        proxy.send(request("1", "ping"))
+        gate.write_text("go")
+        assert json.loads(proxy.line())["id"] == 1
+        proxy.send(request("2", "ping"))
+        assert json.loads(proxy.line())["id"] == 2
+        proxy.send(request("3", "ping").rstrip())
+        said, code = proxy.end()
+        assert json.loads(said)["id"] == 3
+        assert code == 3
+
+
 def test_a_client_that_never_stops_talking_to_a_dead_server_does_not_keep_us() -> None:
     with running_at_pace(*python("raise SystemExit(3)"), linger=0.2, drain=0.1) as proxy:
         with pytest.raises(BrokenPipeError):

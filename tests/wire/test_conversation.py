@@ -24,7 +24,9 @@ from tests.wire.script import (
     waits_until,
 )
 
+from argfit.core.repair_names import named
 from argfit.wire.conversation import Settings
+from argfit.wire.tools import Repairs
 
 BAD = '{"line":"x"}'
 START = (*handshake(), *listed())
@@ -114,6 +116,23 @@ def test_a_call_that_fits_in_part_is_fitted_as_far_as_it_goes() -> None:
 
 def test_a_tool_whose_schema_is_none_is_left_alone() -> None:
     converse(*handshake(), *listed(schema="text"), *sent(call("1", '{"line":5.0}')))
+
+
+# -- repairs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("came", "went"),
+    [
+        ('{"line" : "5" }', '{"line" : 5 }'),
+        ('"{\\"line\\": \\"5.0\\"}"', '{"line": 5}'),
+        ('{"line":"x"}', '{"line":"x"}'),
+    ],
+    ids=["a member", "the whole arguments", "what no repair mends"],
+)
+def test_a_repair_that_is_on_is_spliced_into_the_call(came: str, went: str) -> None:
+    settings = Settings(repairs=Repairs(named(["unquote"])))
+    converse(*START, client(call("1", came)), to_server(call("1", went)), settings=settings)
 
 
 # -- strip --------------------------------------------------------------------------------------------

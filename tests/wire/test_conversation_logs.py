@@ -114,6 +114,7 @@ OWN_REFUSAL = log("INFO", "MCP tool goto refused the call.", tool="goto")
 def test_a_refusal_of_the_tools_own_is_logged_without_what_it_says() -> None:
     assert logs(*START, *SAID_NO, settings=Settings("forward", verbose=True)) == [OWN_REFUSAL, OWN_REFUSAL]
     assert logs(*START, *SAID_NO, settings=Settings("forward")) == []
+    assert logs(*START, *SAID_NO, settings=Settings("explain")) == []
 
 
 def test_a_refusal_of_the_tools_own_is_logged_where_it_is_explained_as_well() -> None:

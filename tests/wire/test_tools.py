@@ -1,8 +1,9 @@
 import msgspec
 import pytest
 
+from argfit.core.repair_names import named
 from argfit.core.text import encoded
-from argfit.wire.tools import Tool, Tools
+from argfit.wire.tools import Repairs, Tool, Tools
 
 WHOLE = {"properties": {"line": {"type": "integer"}}}
 TEXT = {"properties": {"line": {"type": "string"}}}
@@ -151,3 +152,38 @@ def test_the_servers_own_stamp_is_kept_for_answers_of_ours() -> None:
     tools.learn(page(_meta={"another/stamp": 1}), 0, 0.0)
     tools.learn(page(_meta=["odd"]), 0, 0.0)
     assert tools.server_info == {"name": "s", "version": "1"}
+
+
+# -- repairs ------------------------------------------------------------------------------------------
+
+
+def _repairs(annotations: object, repairs: Repairs) -> frozenset[str]:
+    tools = Tools(repairs=repairs)
+    tools.learn(
+        msgspec.Raw(encoded({"tools": [{"name": "a", "inputSchema": WHOLE, "annotations": annotations}]})), 0, 0.0
+    )
+    engine = tools.engine(known(tools, "a"))
+    assert engine is not None
+    return engine.repairs
+
+
+@pytest.mark.parametrize("annotations", [None, {}, {"destructiveHint": False}, {"destructiveHint": "true"}, [], 5])
+def test_a_tool_has_the_general_repairs_and_its_own(annotations: object) -> None:
+    repairs = Repairs(named(["unquote", "wrap"]), {"a": named(["quote"]), "b": named(["drop-null"])})
+    assert _repairs(annotations, repairs) == {"unquote", "wrap", "quote"}
+
+
+def test_a_tool_that_destroys_has_no_repair_that_may_widen_its_call_but_by_its_name() -> None:
+    destroys = {"destructiveHint": True}
+    assert _repairs(destroys, Repairs(named("all"))) == named("all") - {"drop-null", "drop-empty", "wrap"}
+    assert "wrap" in _repairs(destroys, Repairs(named("all"), {"a": named(["wrap"])}))
+
+
+def test_a_tool_that_comes_to_destroy_is_compiled_anew() -> None:
+    tools = Tools(repairs=Repairs(named(["wrap"])))
+    for destroys in (False, True):
+        listed = {"name": "a", "inputSchema": WHOLE, "annotations": {"destructiveHint": destroys}}
+        tools.learn(msgspec.Raw(encoded({"tools": [listed]})), 0, 0.0)
+        engine = tools.engine(known(tools, "a"))
+        assert engine is not None
+        assert engine.repairs == (frozenset() if destroys else {"wrap"})

@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable
 
+from argfit.cli.options import add_strip, repairs
 from argfit.cli.say import say, shown
 from argfit.proxy import process
 
@@ -35,12 +36,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a call that does not fit goes on as it is (forward), also explained when the server answers it with "
         "an error (explain, the default), or is answered by argfit and not sent (refuse)",
     )
+    add_strip(parser)
     parser.add_argument(
-        "--strip",
-        metavar="NAME",
+        "--repair",
+        metavar="[TOOL=]NAMES",
         action="append",
+        type=_repairs_of_tool,
         default=[],
-        help="leave out this top-level argument where the tool does not declare it; may be repeated",
+        help="repairs to make, by names with commas or all; after TOOL= for that tool only; may be repeated",
     )
     parser.add_argument(
         "--schema-wait",
@@ -63,6 +66,11 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _repairs_of_tool(text: str) -> tuple[str, frozenset[str]]:
+    tool, _, names = text.rpartition("=")
+    return tool, repairs(names)
+
+
 def run(options: argparse.Namespace) -> int:
     """Start the server, relay until it ends, and return its exit code."""
     if options.misplaced or not options.after:
@@ -79,8 +87,13 @@ def run(options: argparse.Namespace) -> int:
     from argfit.proxy.stdio import Relay
     from argfit.wire.conversation import Settings
     from argfit.wire.session import Session
+    from argfit.wire.tools import Repairs
 
-    settings = Settings(options.on_misfit, frozenset(options.strip), options.verbose)
+    by_tool: dict[str, frozenset[str]] = {}
+    for tool, names in options.repair:
+        by_tool[tool] = by_tool.get(tool, frozenset()) | names
+    to_make = Repairs(by_tool.pop("", frozenset()), by_tool)
+    settings = Settings(options.on_misfit, frozenset(options.strip), options.verbose, to_make)
     session = Session(settings, os.urandom(8).hex(), options.schema_wait)
     return Relay(child, session, _log_to_stderr() if options.verbose else lambda line: None).run()
 

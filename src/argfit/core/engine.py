@@ -9,22 +9,9 @@ from argfit.core.judge import Judge, too_deep
 from argfit.core.place import Types
 from argfit.core.plan import Plan, compile_plan, declares, is_recursive
 from argfit.core.quick import Watch
+from argfit.core.repair_names import named
 from argfit.core.schema import read
 from argfit.core.watch import watch
-
-# In the contract's order; `all` is all of them, and `rename-case` a part of `rename`.
-REPAIRS = (
-    "rename",
-    "rename-case",
-    "unquote",
-    "unwrap-item",
-    "drop-null",
-    "drop-empty",
-    "member-case",
-    "wrap",
-    "quote",
-)
-ALL = frozenset(REPAIRS) - {"rename-case"}
 
 
 class Engine(msgspec.Struct, frozen=True):
@@ -60,17 +47,3 @@ def compile_engine(schema: Any, strip: Iterable[str] = (), repairs: Iterable[str
     names = frozenset(name for name in strip if not declares(plan, name))
     look = watch(plan, for_spelling)
     return Engine(plan, judge, types, for_spelling, look, is_recursive(plan), names, named(repairs))
-
-
-def named(repairs: Iterable[str] | str) -> frozenset[str]:
-    """The repairs that are meant by names, or by `all`; ValueError names the nearest for one that is unknown."""
-    found: set[str] = set()
-    for name in [repairs] if isinstance(repairs, str) else repairs:
-        if name == "all":
-            found |= ALL
-        elif name in REPAIRS:
-            found.add(name)
-        else:
-            near = min(REPAIRS, key=lambda known: len(set(known) ^ set(name)))
-            raise ValueError(f"there is no repair {name!r}; the nearest is {near!r} of {', '.join(REPAIRS)}")
-    return frozenset(found)

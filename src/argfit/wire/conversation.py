@@ -35,15 +35,16 @@ from argfit.wire.message import (
     read_message,
     value_of,
 )
-from argfit.wire.tools import Tools
+from argfit.wire.tools import Repairs, Tools
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the operator chose: `forward`, `explain` or `refuse`, what to leave out, whether changes are logged."""
+    """What the operator chose: `forward`, `explain` or `refuse`, what to leave out, to log, to repair."""
 
     on_misfit: str = "explain"
     strip: frozenset[str] = frozenset()
     verbose: bool = False
+    repairs: Repairs = Repairs()
 
 
 class Log(msgspec.Struct, frozen=True):
@@ -80,7 +81,7 @@ class Conversation:
     def __init__(self, settings: Settings, token: str) -> None:
         self.logs: list[Log] = []
         self._settings = settings
-        self._tools = Tools(settings.strip)
+        self._tools = Tools(settings.strip, settings.repairs)
         self.asking = Asking(self._tools, token)
         self._explaining = Explaining()
         self._open: dict[Id, _Open] = {}

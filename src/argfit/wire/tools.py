@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from argfit.core.engine import Engine, compile_engine
+from argfit.core.repair_names import WIDENING
 from argfit.core.source import SchemaError
 from argfit.wire.message import raw_items, raw_members, value_of
 from argfit.wire.reply import SERVER_INFO
@@ -19,9 +20,11 @@ from argfit.wire.reply import SERVER_INFO
 class Tool(msgspec.Struct):
     """One listed tool: its schema as bytes until the first call compiles it, and until when that counts."""
 
+    name: str
     schema: bytes
     generation: int
     serial: int  # of the page that said it
+    destroys: bool  # its annotations say so
     fresh_until: float | None  # None: until the listing changes
     engine: Engine | None = None
     compiled: bool = False
@@ -31,9 +34,22 @@ class Tool(msgspec.Struct):
         return self.fresh_until is None or now < self.fresh_until
 
 
+class Repairs(msgspec.Struct, frozen=True):
+    """The repairs that are on: for every tool, and beside them for some tools by name."""
+
+    general: frozenset[str] = frozenset()
+    by_tool: dict[str, frozenset[str]] = {}
+
+    def of(self, tool: str, *, destroys: bool) -> frozenset[str]:
+        """The repairs of one tool; a tool that destroys gets none that may widen its call, unless by its name."""
+        general = self.general - WIDENING if destroys else self.general
+        return general | self.by_tool.get(tool, frozenset())
+
+
 class _Listed(msgspec.Struct, rename="camel"):
     name: str
     input_schema: msgspec.Raw
+    annotations: Any = None
 
 
 class _Listing(msgspec.Struct, rename="camel"):
@@ -56,12 +72,13 @@ class _Listing(msgspec.Struct, rename="camel"):
 class Tools:
     """The tools of one server."""
 
-    def __init__(self, strip: frozenset[str] = frozenset()) -> None:
+    def __init__(self, strip: frozenset[str] = frozenset(), repairs: Repairs | None = None) -> None:
         self.generation = 0
         self.serial = 0  # of pages learned
         self.server_info: Any = None  # as the server's listings stamp it (2026-07-28)
         self.fresh_until: float | None = None  # of the last listing
         self._strip = strip
+        self._repairs = repairs or Repairs()
         self._known: dict[str, Tool] = {}
 
     def learn(self, result: msgspec.Raw | msgspec.UnsetType, generation: int, now: float) -> str | None:
@@ -78,9 +95,10 @@ class Tools:
             if listed is None:
                 continue
             schema = bytes(listed.input_schema)
+            destroys = isinstance(listed.annotations, dict) and listed.annotations.get("destructiveHint") is True
             known = self._known.get(listed.name)
-            if known is None or known.schema != schema:
-                known = self._known[listed.name] = Tool(schema, generation, self.serial, None)
+            if known is None or (known.schema, known.destroys) != (schema, destroys):
+                known = self._known[listed.name] = Tool(listed.name, schema, generation, self.serial, destroys, None)
             known.generation, known.serial, known.fresh_until = generation, self.serial, self.fresh_until
         return listing.next_cursor if isinstance(listing.next_cursor, str) else None
 
@@ -103,7 +121,8 @@ class Tools:
         if not tool.compiled:
             tool.compiled = True
             try:
-                tool.engine = compile_engine(value_of(tool.schema), self._strip)
+                repairs = self._repairs.of(tool.name, destroys=tool.destroys)
+                tool.engine = compile_engine(value_of(tool.schema), self._strip, repairs)
             except SchemaError:
                 tool.engine = None
         return tool.engine
@@ -141,4 +160,6 @@ def _listed(raw: msgspec.Raw) -> _Listed | None:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         found = raw_members(bytes(raw)) or {}
     name, schema = value_of(found.get("name")), found.get("inputSchema")
-    return _Listed(name, schema) if isinstance(name, str) and schema is not None else None
+    if not isinstance(name, str) or schema is None:
+        return None
+    return _Listed(name, schema, value_of(found.get("annotations")))
