@@ -31,6 +31,7 @@ from argfit.core.values import EXACT, same
 RENAME, RENAME_CASE, DROP_NULL, DROP_EMPTY = "rename", "rename-case", "drop-null", "drop-empty"
 
 _PLAIN_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.0+)?\Z")
+_MAY_BE_JSON = re.compile(r"[-0-9{\[tfnTF]")
 _PYTHON_WORDS = {"True": True, "False": False}
 _SPLITS = re.compile(r"[,;\n\r]")
 _PAIRS = ("[]", "{}", "()", "<>", '""')
@@ -51,9 +52,19 @@ class Mender:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.on = engine.repairs
+        self._mended: dict[tuple[At, Path, Path, bool, int], tuple[Any, Mended]] = {}
 
     def mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True) -> Mended:
-        """Mend a value at a place; `origin` is where it stood when it came."""
+        """Mend a value at a place; `origin` is where it stood when it came.
+
+        What came of a place is remembered: the branches of nested unions lead to the same places many times over.
+        """
+        key = (at, path, origin, owed, id(value))
+        if key not in self._mended:
+            self._mended[key] = (value, self._mend(at, value, path, origin, owed=owed))  # the value keeps its id
+        return self._mended[key][1]
+
+    def _mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool) -> Mended:
         walk = self.walk()
         problems = walk.problems(at, value, path, owed=owed)
         if not problems:
@@ -161,11 +172,17 @@ class Mender:
         """One outcome of those of its parts; what was found inside a part stands for what is seen of it outside."""
         changes = tuple(change for part in parts for change in part.changes)
         edits = tuple(edit for part in parts for edit in part.edits)
-        told = {problem.path[: len(path) + 1]: part.problems for part in parts for problem in part.problems}
+        told = {part.problems[0].path[: len(path) + 1]: part.problems for part in parts if part.problems}
         problems: dict[Problem, None] = {}
+        spoken: set[Path] = set()
         for problem in self.walk().problems(at, value, path):
             place = problem.path[: len(path) + 1]
-            problems.update(dict.fromkeys(told.get(instead.get(place, place), (problem,))))
+            place = instead.get(place, place)
+            if place not in told:
+                problems[problem] = None
+            elif place not in spoken:
+                spoken.add(place)
+                problems.update(dict.fromkeys(told[place]))
         return Mended(value, changes, edits, tuple(problems))
 
     def _renames(
@@ -175,10 +192,13 @@ class Mender:
         if self.on.isdisjoint((RENAME, RENAME_CASE)):
             return {}
         like = fold if RENAME in self.on else str.casefold
-        absent = [name for name in declared if name not in value]
+        absent: dict[str, list[str]] = {}
+        for name in declared:
+            if name not in value:
+                absent.setdefault(like(name), []).append(name)
         found: dict[str, str] = {}
         for key in value:
-            names = [name for name in absent if like(name) == like(key)] if key not in declared else []
+            names = absent.get(like(key), []) if key not in declared else []
             closed = any(walk.plan.nodes[there].never for there in member_at(nodes, key))
             if len(names) == 1 and (closed or names[0] in required):
                 found[key] = names[0]
@@ -197,7 +217,9 @@ def _drop_rule(part: Any) -> str:
 
 
 def _unquote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
-    if not isinstance(value, str) or (mender.takes(at, "") and not any(node.members for node in nodes)):
+    if not isinstance(value, str) or not _MAY_BE_JSON.match(value):
+        return None
+    if mender.takes(at, "") and not any(node.members for node in nodes):
         return None
     if value in _PYTHON_WORDS:
         word = _PYTHON_WORDS[value]
