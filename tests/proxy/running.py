@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 PATIENCE = 30.0  # seconds; only a test that fails waits so long
 STUCK = 0.5  # seconds without room after which a pipe is taken to be full
@@ -91,6 +91,27 @@ class Running:
         """The most memory in use so far, in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+class Gate(NamedTuple):
+    """What a server waits at: a line can be read at `path` once it is open."""
+
+    path: str
+    descriptor: int
+
+    def open(self) -> None:
+        os.write(self.descriptor, b"go\n")
+
+
+class Sign(NamedTuple):
+    """Shows that a server lives, once it has opened `path` to write to it."""
+
+    path: str
+    descriptor: int
+
+    def wait_for_end(self) -> None:
+        assert select.select([self.descriptor], [], [], PATIENCE)[0], "it lives on"
+        assert os.read(self.descriptor, 1) == b""
 
 
 @contextmanager

@@ -46,15 +46,25 @@ def waiting(platform: str, *prefix: str) -> Iterator[Running]:
         yield parent
 
 
+@contextmanager
+def child(*command: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """A child that we have started; whatever happens, it is gone afterwards."""
+    with process.start(command) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
 def test_a_server_gets_pipes_for_stdin_and_stdout_and_our_own_stderr(capfd: pytest.CaptureFixture[str]) -> None:
-    server = process.start(python("import sys; print(input()); print('log', file=sys.stderr)"))
-    assert server.stderr is None
-    assert server.communicate(b"hello\n", timeout=PATIENCE)[0] == b"hello\n"
+    with child(*python("import sys; print(input()); print('log', file=sys.stderr)")) as server:
+        assert server.stderr is None
+        assert server.communicate(b"hello\n", timeout=PATIENCE)[0] == b"hello\n"
     assert capfd.readouterr().err == "log\n"
 
 
 def test_a_server_stays_in_our_process_group() -> None:
-    with process.start(python("import os; print(os.getpgid(0))")) as server:
+    with child(*python("import os; print(os.getpgid(0))")) as server:
         out, _ = server.communicate(timeout=PATIENCE)
     assert int(out) == os.getpgid(0)
 
@@ -62,7 +72,7 @@ def test_a_server_stays_in_our_process_group() -> None:
 def test_a_server_gets_the_descriptors_that_were_passed_down_to_us() -> None:
     ours, its = os.pipe()
     os.set_inheritable(its, True)
-    with process.start(python(f"import os; os.write({its}, b'here')")) as server:
+    with child(*python(f"import os; os.write({its}, b'here')")) as server:
         os.close(its)
         server.communicate(timeout=PATIENCE)
     with os.fdopen(ours, "rb") as read:
@@ -81,7 +91,7 @@ def test_a_command_that_cannot_be_started_is_an_os_error(tmp_path: Path) -> None
 def test_on_windows_a_command_is_looked_up_as_its_shell_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "sys", SimpleNamespace(platform="win32"))
     monkeypatch.setattr("shutil.which", {"py": sys.executable}.get)
-    with process.start(["py", "-c", "print('found')"]) as server:
+    with child("py", "-c", "print('found')") as server:
         assert server.communicate(timeout=PATIENCE)[0] == b"found\n"
     with pytest.raises(FileNotFoundError, match="missing-command"):
         process.start(["missing-command"])
@@ -113,8 +123,8 @@ def test_a_signal_that_was_ignored_when_we_started_stays_ignored(platform: str) 
 def test_the_terminals_own_ctrl_c_which_reaches_the_whole_group_by_itself_is_not_handed_on() -> None:
     in_a_terminal = python("import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)")
     # this child has left the group, and so hears only what is handed on
-    child = python(f"import os, sys; os.setpgid(0, 0); print(os.getppid(), file=sys.stderr){HEARS}")
-    command = [*in_a_terminal, *python(EXITS), "linux", *child]
+    hears = python(f"import os, sys; os.setpgid(0, 0); print(os.getppid(), file=sys.stderr){HEARS}")
+    command = [*in_a_terminal, *python(EXITS), "linux", *hears]
     with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as shown:
         parent = int(shown.line())
         assert shown.line() == b"ready\r\n"

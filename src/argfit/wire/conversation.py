@@ -208,9 +208,7 @@ class Conversation:
         message = read_message(line)
         if message is not None:
             if type(message) is UnsureMessage and not is_json(line):
-                if message.answers:
-                    self.skimmed_from_server(message)
-                return line
+                return self._unread(message, line, now)
             return self._heard(message, line, now)
         spans = batch_members(line)
         edits: dict[json_text.Member, bytes] = {}
@@ -221,6 +219,16 @@ class Conversation:
             if passed is not part:
                 edits[span] = passed
         return rebatched(line, spans or [], edits)
+
+    def _unread(self, message: Message, line: bytes, now: float) -> bytes:
+        """A line of the server's that is no JSON to us: it passes, unless it plainly answers us."""
+        id = id_of(message.id)
+        if id is not None and self.asking.is_ours(id):
+            self.asking.answered(id, Message(), now)
+            return b""
+        if message.answers:
+            self.skimmed_from_server(message)
+        return line
 
     def _heard(self, message: Message, line: bytes, now: float) -> bytes:
         if message.method is not msgspec.UNSET:
