@@ -117,6 +117,15 @@ def question(number: int, **params: Any) -> bytes:
     return request(ours(number), "tools/list", **params)
 
 
+def refused(id: bytes, meta: bytes = b"", more: bytes = b"") -> bytes:
+    """Our own answer to a call of `goto` whose line is no whole number; what else its `_meta` and it hold."""
+    text = b"An error occurred invoking 'goto': line must be a whole number."
+    problems = b'[{"path":["line"],"code":"type","words":"must be a whole number"}]'
+    said = b'"content":[{"type":"text","text":"%s"}],"isError":true' % text
+    meta = b'"_meta":{"io.github.argfit/problems":%s%s}' % (problems, meta)
+    return b'{"jsonrpc":"2.0","id":%s,"result":{%s,%s%s}}\n' % (id, said, meta, more)
+
+
 # -- how conversations begin ----------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from tests.wire.script import (
     log,
     ours,
     question,
+    refused,
     request,
     result,
     sent,
@@ -187,19 +188,13 @@ def test_a_last_line_without_an_ending_counts_on_either_side() -> None:
 
 # -- answers of ours fall between whole lines ---------------------------------------------------------
 
-REFUSAL = (
-    b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"An error occurred invoking \'goto\': '
-    b'line must be a whole number."}],"isError":true,"_meta":{"io.github.argfit/problems":[{"path":["line"],'
-    b'"code":"type","words":"must be a whole number"}]}}}\n'
-)
-
 
 def test_an_answer_of_ours_does_not_wait_for_a_line_that_is_still_held() -> None:
     converse(
         *START,
         server(b"half"),
         client(BAD),
-        to_client(REFUSAL),
+        to_client(refused(b"1")),
         server(b" whole\n"),
         to_client(b"half whole\n"),
         settings=REFUSE,
@@ -214,7 +209,7 @@ def test_an_answer_of_ours_waits_for_the_end_of_a_line_that_passes_in_parts() ->
         client(BAD),
         *answered(long),
         server(b"\nnext\n"),
-        to_client(b"\n" + REFUSAL + b"next\n"),
+        to_client(b"\n" + refused(b"1") + b"next\n"),
         settings=REFUSE,
         limit=800,
     )
@@ -227,7 +222,7 @@ def test_where_the_server_ends_in_the_middle_of_a_line_our_answers_begin_on_thei
         *answered(b"x" * 900),
         client(BAD),
         server_exits(3),
-        to_client(b"\n" + REFUSAL + EXITED % b"5"),
+        to_client(b"\n" + refused(b"1") + EXITED % b"5"),
         client(request("6", "ping")),
         to_client(EXITED % b"6"),
         settings=REFUSE,
@@ -237,7 +232,7 @@ def test_where_the_server_ends_in_the_middle_of_a_line_our_answers_begin_on_thei
 
 def test_an_answer_of_ours_that_still_waits_when_the_server_ends_is_not_lost() -> None:
     waits = (*answered(b"x" * 900), client(BAD))
-    converse(*START, *waits, server_exits(0), to_client(b"\n" + REFUSAL), settings=REFUSE, limit=800)
+    converse(*START, *waits, server_exits(0), to_client(b"\n" + refused(b"1")), settings=REFUSE, limit=800)
 
 
 def test_the_servers_last_words_come_before_the_errors_for_what_it_left_open() -> None:
