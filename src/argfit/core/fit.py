@@ -105,23 +105,12 @@ def _at_risk(change: Change) -> bool:
 
 
 def _respelled_text(text: bytes, changes: tuple[Change, ...], reading: json_text.Reading) -> bytes:
-    """The text with the changes made: floats are found by their order, anything else by its path."""
+    """The text with the changes made: floats alone are found by their order, anything else by its path."""
     order = {id(value): index for index, value in enumerate(reading.floats)}
-    by_order, by_path, dropped = {}, {}, set()
-    for change in changes:
-        if change.rule in DROPS:
-            dropped.add(str(change.path[-1]))
-        elif id(change.before) in order:
-            by_order[order[id(change.before)]] = json_text.encoded(change.after)
-        else:
-            by_path[change.path] = json_text.encoded(change.after)
-    edits = list(json_text.float_edits(text, reading, by_order))
-    if by_path:
-        spans = json_text.locate(text, by_path)
-        edits += [(spans[path].start, spans[path].end, after) for path, after in by_path.items()]
-    if dropped:
-        edits += json_text.without_members(text, frozenset(dropped))
-    return json_text.splice(text, edits)
+    if any(change.rule in DROPS or id(change.before) not in order for change in changes):
+        return spliced(text, [_as_edit(change) for change in changes])
+    wanted = {order[id(change.before)]: json_text.encoded(change.after) for change in changes}
+    return json_text.splice(text, json_text.float_edits(text, reading, wanted))
 
 
 def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> tuple[Fit, tuple[Edit, ...]]:
