@@ -103,6 +103,13 @@ def test_repair_makes_the_repairs_it_names(terminal: Terminal) -> None:
     assert "there is no repair 'unqote'; the nearest is 'unquote'" in ran.err
 
 
+def test_formats_count_where_they_are_named(terminal: Terminal) -> None:
+    words = ("fit", "--schema", write({"properties": {"day": {"type": "string", "format": "date"}}}))
+    assert terminal.run(*words, '{"day": "x"}').code == 0
+    ran = terminal.run(*words, "--formats", "date,int32", '{"day": "x"}')
+    assert ran == (1, '{"day": "x"}\n', "day must be a date, YYYY-MM-DD.\n")
+
+
 def test_strip_leaves_out_undeclared_names_and_may_be_repeated(terminal: Terminal) -> None:
     words = ("fit", "--schema", write(SCHEMA), "--strip", "why", "--strip", "who", "--strip", "file")
     assert terminal.run(*words, '{"why":1,"line":5.0,"file":"f","who":2}') == (0, '{"line":5,"file":"f"}\n', "")

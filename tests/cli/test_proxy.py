@@ -107,6 +107,18 @@ def test_strip_may_be_repeated() -> None:
     assert answer["result"]["content"][0]["text"] == call("1", '{"line":5}').decode()
 
 
+def test_repairs_and_formats_may_be_named_for_all_tools_and_for_one() -> None:
+    asked = (*CALLS[:2], call("1", '{"line":"5"}'))
+    for option in ("unquote", "goto=unquote", "all"):
+        answer = json.loads(proxied("--repair", option, said=b"".join(asked)).stdout.splitlines()[-1])
+        assert answer["result"]["content"][0]["text"] == call("1", '{"line":5}').decode()
+    answer = json.loads(proxied("--repair", "other=unquote", said=b"".join(asked)).stdout.splitlines()[-1])
+    assert answer["result"]["content"][0]["text"] != call("1", '{"line":5}').decode()
+    asked = (*CALLS[:2], call("1", '{"line":4294967296}'))
+    ran = proxied("--on-misfit", "refuse", "--formats", "goto=int32", said=b"".join(asked))
+    assert b"line must be a whole number from -2147483648 to 2147483647." in ran.stdout
+
+
 def test_the_servers_own_options_are_not_ours() -> None:
     says = python("import sys; print(sys.argv[1:])")
     command = [*PROXY, "--", *says, "--verbose", "--", "--help"]

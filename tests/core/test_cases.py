@@ -3,7 +3,7 @@
 A case is an object: `name`, the tool's `schema`, and the arguments `sent`, as JSON text so that digits and
 spacing count (null: none were sent). What comes of it stands beside: `fitted`, the text that is dispatched
 (left out: the very text that was sent), and `message`, what the caller is told (left out: the arguments fit);
-`repairs` names the repairs that are on (left out: none), `unusable` keywords of the schema that are left out.
+`repairs` and `formats` name what is on (left out: none), `unusable` keywords of the schema that are left out.
 `text_only` marks what only text can show. `source` is the public report a case comes from.
 """
 
@@ -16,7 +16,7 @@ import pytest
 from argfit import Fitter
 
 FOLDER = Path(__file__).resolve().parent.parent / "cases"
-FIELDS = {"name", "source", "repairs", "schema", "sent", "fitted", "message", "unusable", "text_only"}
+FIELDS = {"name", "source", "repairs", "formats", "schema", "sent", "fitted", "message", "unusable", "text_only"}
 
 Case = dict[str, Any]
 
@@ -28,6 +28,10 @@ CASES: dict[str, Case] = {
 
 TEXTS = {name: case for name, case in CASES.items() if case["sent"] is not None}
 VALUES = {name: case for name, case in CASES.items() if not case.get("text_only")}
+
+
+def fitter(case: Case) -> Fitter:
+    return Fitter(case["schema"], repairs=case.get("repairs", ()), formats=case.get("formats", ()))
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: str(path.stem))
@@ -43,7 +47,7 @@ def test_the_public_reports_are_among_the_cases() -> None:
 
 @pytest.mark.parametrize("case", TEXTS.values(), ids=TEXTS)
 def test_a_case_comes_out_as_written_from_text(case: Case) -> None:
-    fit = Fitter(case["schema"], repairs=case.get("repairs", ())).fit_json(case["sent"])
+    fit = fitter(case).fit_json(case["sent"])
     fitted = str(case.get("fitted", case["sent"]))
     assert fit.json == fitted.encode()
     assert fit.message == case.get("message", "")
@@ -53,7 +57,7 @@ def test_a_case_comes_out_as_written_from_text(case: Case) -> None:
 @pytest.mark.parametrize("case", VALUES.values(), ids=VALUES)
 def test_a_case_comes_out_as_written_from_a_value(case: Case) -> None:
     arguments = None if case["sent"] is None else json.loads(case["sent"])
-    fit = Fitter(case["schema"], repairs=case.get("repairs", ())).fit(arguments)
+    fit = fitter(case).fit(arguments)
     assert json.dumps(fit.arguments) == json.dumps(json.loads(case.get("fitted") or case["sent"]))
     assert fit.message == case.get("message", "")
     assert (fit.arguments is arguments) is ("fitted" not in case)
@@ -61,4 +65,4 @@ def test_a_case_comes_out_as_written_from_a_value(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_schema_of_a_case_is_usable_but_for_what_it_names(case: Case) -> None:
-    assert list(Fitter(case["schema"]).plan.unusable) == case.get("unusable", [])
+    assert list(fitter(case).plan.unusable) == case.get("unusable", [])

@@ -1,12 +1,16 @@
 """The catalogue of problems: every maker's words are pinned here, and every code has a maker."""
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import pytest
 
 from argfit.core import problem
+from argfit.core.choices import TEXT_FORMATS
+from argfit.core.judge import meets
 from argfit.core.problem import CODES, Bounds, Path, Problem, fold, message, show_number, show_path
 
 AT: Path = ("limit",)
@@ -251,6 +255,22 @@ def test_a_name_is_suggested_when_exactly_one_is_near(name: str, absent: list[st
 )
 def test_the_whole_numbers_inside_bounds(bounds: Bounds, low: int | None, high: int | None) -> None:
     assert (bounds.whole_low, bounds.whole_high) == (low, high)
+
+
+AS_TOLD = {"YYYY": "2026", "MM": "11", "DD": "30", "hh": "12", "mm": "34", "ss": "56"}
+UNTOLD = {"uuid": str(UUID(int=5)), "uri": "https://example.com/", "email": "a@example.com"}
+
+
+@pytest.mark.parametrize("format", problem.FORMATS)
+def test_who_does_what_the_words_of_a_format_say_passes_its_check(format: str) -> None:
+    shape = problem.FORMATS[format].rpartition(", ")[2]
+    sent = UNTOLD.get(format) or re.sub("YYYY|MM|DD|hh|mm|ss", lambda found: AS_TOLD[found[0]], shape)
+    assert meets("format", format, sent)
+    assert not meets("format", format, "x")
+
+
+def test_each_format_with_words_is_one_that_can_be_asked_for() -> None:
+    assert set(problem.FORMATS) <= set(TEXT_FORMATS)
 
 
 @pytest.mark.parametrize(

@@ -4,31 +4,15 @@ import json
 from copy import deepcopy
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.generated import arguments, outlines
 
 from argfit import Fitter
-from argfit.core.repair_names import ALL, REPAIRS, named
 
 WORDS = st.sampled_from(
     ("5", "5.0", " 5", "1e3", "[1,2]", '{"a":5.0}', '{"b":"5"}', "true", "True", "null", "", "A", '{"item":[1]}', "-3")
 )
-
-
-def test_all_is_every_repair_and_rename_holds_rename_case() -> None:
-    assert named("all") == ALL == frozenset(REPAIRS) - {"rename-case"}
-    assert named(["wrap", "all"]) == ALL
-    assert named(()) == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("given_name", "nearest"), [("unqoute", "unquote"), ("drop_null", "drop-null"), ("Wrap", "wrap")]
-)
-def test_an_unknown_repair_is_an_error_that_names_the_nearest(given_name: str, nearest: str) -> None:
-    with pytest.raises(ValueError, match=f"there is no repair {given_name!r}; the nearest is {nearest!r}"):
-        Fitter({}, repairs=[given_name])
 
 
 def test_without_a_name_nothing_is_repaired() -> None:

@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.generated import INTEGER, NUMBER, SPELLINGS, arguments, outlines
 
-from argfit.core.check import Walk
 from argfit.core.engine import Engine, compile_engine
 from argfit.core.fit import fit_value
 from argfit.core.quick import CLOSER, LookCloser
-from argfit.core.spelling import Change, apply, changes
+from argfit.core.spelling import Change, apply
 
 ANY: dict[str, Any] = {}
 NULLABLE = {"type": ["integer", "null"]}
@@ -58,7 +57,7 @@ SENT = (1.0, 2, 0.5, "x", None, float("nan"), {"a": 1.0}, {"n": 1.0, "m": 2.0}, 
 
 
 def closely(engine: Engine, value: Any) -> list[Change]:
-    return changes(Walk(engine.plan, engine.judge, engine.types_for_spelling), value)
+    return engine.respellings(value)
 
 
 def quickly(engine: Engine, value: Any) -> list[Change] | None:
@@ -75,13 +74,13 @@ def quickly(engine: Engine, value: Any) -> list[Change] | None:
     return made
 
 
-def by_path(made: list[Change]) -> dict[Any, str]:
-    return {change.path: repr(change.after) for change in made}
+def by_path(made: list[Change]) -> dict[Any, tuple[str, str]]:
+    return {change.path: (change.rule, repr(change.after)) for change in made}
 
 
 def disagreements(schema: Any, values: Iterator[Any]) -> Iterator[tuple[Any, str]]:
-    engine = compile_engine(schema)
-    for value in values:
+    engines = [compile_engine(schema), compile_engine(schema, repairs=["plain-number"])]
+    for value, engine in product(values, engines):
         before = repr(value)
         wanted = by_path(closely(engine, value))
         quick = quickly(engine, value)

@@ -10,7 +10,10 @@ import signal
 import sys
 from typing import Any
 
-TOOL = {"name": "goto", "inputSchema": {"type": "object", "properties": {"line": {"type": "integer"}}}}
+TOOL = {
+    "name": "goto",
+    "inputSchema": {"type": "object", "properties": {"line": {"type": "integer", "format": "int32"}}},
+}
 
 
 def answer(message: dict[str, Any], line: str) -> dict[str, Any]:

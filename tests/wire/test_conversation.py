@@ -24,9 +24,9 @@ from tests.wire.script import (
     waits_until,
 )
 
-from argfit.core.repair_names import named
+from argfit.core.choices import repairs_named
 from argfit.wire.conversation import Settings
-from argfit.wire.tools import Repairs
+from argfit.wire.tools import Chosen
 
 BAD = '{"line":"x"}'
 START = (*handshake(), *listed())
@@ -131,7 +131,7 @@ def test_a_tool_whose_schema_is_none_is_left_alone() -> None:
     ids=["a member", "the whole arguments", "what no repair mends"],
 )
 def test_a_repair_that_is_on_is_spliced_into_the_call(came: str, went: str) -> None:
-    settings = Settings(repairs=Repairs(named(["unquote"])))
+    settings = Settings(repairs=Chosen(repairs_named(["unquote"])))
     converse(*START, client(call("1", came)), to_server(call("1", went)), settings=settings)
 
 

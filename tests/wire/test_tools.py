@@ -1,9 +1,10 @@
 import msgspec
 import pytest
 
-from argfit.core.repair_names import named
+from argfit.core.choices import repairs_named
+from argfit.core.fit import fit_value
 from argfit.core.text import encoded
-from argfit.wire.tools import Repairs, Tool, Tools
+from argfit.wire.tools import Chosen, Tool, Tools
 
 WHOLE = {"properties": {"line": {"type": "integer"}}}
 TEXT = {"properties": {"line": {"type": "string"}}}
@@ -157,7 +158,7 @@ def test_the_servers_own_stamp_is_kept_for_answers_of_ours() -> None:
 # -- repairs ------------------------------------------------------------------------------------------
 
 
-def _repairs(annotations: object, repairs: Repairs) -> frozenset[str]:
+def _repairs(annotations: object, repairs: Chosen) -> frozenset[str]:
     tools = Tools(repairs=repairs)
     tools.learn(
         msgspec.Raw(encoded({"tools": [{"name": "a", "inputSchema": WHOLE, "annotations": annotations}]})), 0, 0.0
@@ -169,18 +170,35 @@ def _repairs(annotations: object, repairs: Repairs) -> frozenset[str]:
 
 @pytest.mark.parametrize("annotations", [None, {}, {"destructiveHint": False}, {"destructiveHint": "true"}, [], 5])
 def test_a_tool_has_the_general_repairs_and_its_own(annotations: object) -> None:
-    repairs = Repairs(named(["unquote", "wrap"]), {"a": named(["quote"]), "b": named(["drop-null"])})
+    repairs = Chosen(
+        repairs_named(["unquote", "wrap"]), {"a": repairs_named(["quote"]), "b": repairs_named(["drop-null"])}
+    )
     assert _repairs(annotations, repairs) == {"unquote", "wrap", "quote"}
 
 
 def test_a_tool_that_destroys_has_no_repair_that_may_widen_its_call_but_by_its_name() -> None:
     destroys = {"destructiveHint": True}
-    assert _repairs(destroys, Repairs(named("all"))) == named("all") - {"drop-null", "drop-empty", "wrap"}
-    assert "wrap" in _repairs(destroys, Repairs(named("all"), {"a": named(["wrap"])}))
+    assert _repairs(destroys, Chosen(repairs_named("all"))) == repairs_named("all") - {
+        "drop-null",
+        "drop-empty",
+        "wrap",
+    }
+    assert "wrap" in _repairs(destroys, Chosen(repairs_named("all"), {"a": repairs_named(["wrap"])}))
+
+
+def test_a_tool_has_the_general_formats_and_its_own() -> None:
+    tools = Tools(formats=Chosen(frozenset({"date"}), {"a": frozenset({"uuid"}), "b": frozenset({"time"})}))
+    dated = {"properties": {name: {"type": "string", "format": name} for name in ("date", "uuid", "time")}}
+    tools.learn(msgspec.Raw(encoded({"tools": [{"name": "a", "inputSchema": dated}]})), 0, 0.0)
+    engine = tools.engine(known(tools, "a"))
+    assert engine is not None
+    assert fit_value(engine, dict.fromkeys(("date", "uuid", "time"), "x")).message == (
+        "date must be a date, YYYY-MM-DD; uuid must be an id."
+    )
 
 
 def test_a_tool_that_comes_to_destroy_is_compiled_anew() -> None:
-    tools = Tools(repairs=Repairs(named(["wrap"])))
+    tools = Tools(repairs=Chosen(repairs_named(["wrap"])))
     for destroys in (False, True):
         listed = {"name": "a", "inputSchema": WHOLE, "annotations": {"destructiveHint": destroys}}
         tools.learn(msgspec.Raw(encoded({"tools": [listed]})), 0, 0.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from argfit.cli.options import add_strip, repairs
+from argfit.cli.options import add_formats, add_repair, add_strip
 from argfit.cli.say import say, shown
 
 TYPE_CHECKING = False  # as type checkers read it; `argfit proxy` shares this start and must not wait for `typing`
@@ -35,9 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a schema, a tool, or a tools/list result (then --tool)",
     )
     parser.add_argument("--tool", metavar="NAME", help="which tool of a tools/list result")
-    parser.add_argument(
-        "--repair", metavar="NAMES", type=repairs, default=frozenset(), help="repairs to make, with commas, or all"
-    )
+    add_repair(parser)
+    add_formats(parser)
     add_strip(parser)
     parser.add_argument(
         "arguments", metavar="ARGS", nargs="?", help="the arguments as JSON; - (the default) reads stdin"
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         schema = _schema(options.schema, options.tool)
         text = _arguments([options.arguments, *options.after] if options.arguments else options.after)
-        fitter = Fitter(schema, repairs=options.repair, strip=options.strip)
+        fitter = Fitter(schema, repairs=options.repair, formats=options.formats, strip=options.strip)
     except (Unreadable, SchemaError) as error:
         say(f"argfit fit: {error}")
         return 2

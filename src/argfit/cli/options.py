@@ -1,16 +1,28 @@
 """Options that commands share."""
 
+from __future__ import annotations
+
 import argparse
 
-from argfit.core.repair_names import named
+from argfit.core.choices import formats_named, repairs_named
+
+TYPE_CHECKING = False  # as type checkers read it; `argfit proxy` shares this start and must not wait for `typing`
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_REPAIRS = "repairs to make, by names with commas or all"
+_FORMATS = "formats that count (date, uuid, int32 and so on), by names with commas or all; they only describe otherwise"
+_BY_TOOL = "; after TOOL= for that tool only; may be repeated"
 
 
-def repairs(names: str) -> frozenset[str]:
-    """The repairs named in an option, with commas between them."""
-    try:
-        return named(name for name in names.split(",") if name)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+def add_repair(parser: argparse.ArgumentParser, *, by_tool: bool = False) -> None:
+    """Declare `--repair`: the names, or with `by_tool` a list of pairs of a tool ("" for all) and its names."""
+    _add_choice(parser, "--repair", repairs_named, _REPAIRS, by_tool=by_tool)
+
+
+def add_formats(parser: argparse.ArgumentParser, *, by_tool: bool = False) -> None:
+    """Declare `--formats`, likewise."""
+    _add_choice(parser, "--formats", formats_named, _FORMATS, by_tool=by_tool)
 
 
 def add_strip(parser: argparse.ArgumentParser) -> None:
@@ -22,3 +34,37 @@ def add_strip(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="leave out this top-level argument where the tool does not declare it; may be repeated",
     )
+
+
+def gathered(pairs: Iterable[tuple[str, frozenset[str]]]) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+    """What was chosen for all tools, and for some by name."""
+    by_tool: dict[str, frozenset[str]] = {}
+    for tool, names in pairs:
+        by_tool[tool] = by_tool.get(tool, frozenset()) | names
+    return by_tool.pop("", frozenset()), by_tool
+
+
+def _add_choice(
+    parser: argparse.ArgumentParser,
+    option: str,
+    named: Callable[[Iterable[str]], frozenset[str]],
+    about: str,
+    *,
+    by_tool: bool,
+) -> None:
+    def names(text: str) -> frozenset[str]:
+        try:
+            return named(name for name in text.split(",") if name)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    def pair(text: str) -> tuple[str, frozenset[str]]:
+        tool, _, rest = text.rpartition("=")
+        return tool, names(rest)
+
+    if by_tool:
+        parser.add_argument(
+            option, metavar="[TOOL=]NAMES", action="append", type=pair, default=[], help=about + _BY_TOOL
+        )
+    else:
+        parser.add_argument(option, metavar="NAMES", type=names, default=frozenset(), help=about)

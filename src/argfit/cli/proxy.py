@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from argfit.cli.options import add_strip, repairs
+from argfit.cli.options import add_formats, add_repair, add_strip, gathered
 from argfit.cli.say import say, shown
 from argfit.proxy import process
 
@@ -37,14 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "an error (explain, the default), or is answered by argfit and not sent (refuse)",
     )
     add_strip(parser)
-    parser.add_argument(
-        "--repair",
-        metavar="[TOOL=]NAMES",
-        action="append",
-        type=_repairs_of_tool,
-        default=[],
-        help="repairs to make, by names with commas or all; after TOOL= for that tool only; may be repeated",
-    )
+    add_repair(parser, by_tool=True)
+    add_formats(parser, by_tool=True)
     parser.add_argument(
         "--schema-wait",
         metavar="SECONDS",
@@ -66,11 +60,6 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _repairs_of_tool(text: str) -> tuple[str, frozenset[str]]:
-    tool, _, names = text.rpartition("=")
-    return tool, repairs(names)
-
-
 def run(options: argparse.Namespace) -> int:
     """Start the server, relay until it ends, and return its exit code."""
     if options.misplaced or not options.after:
@@ -87,13 +76,10 @@ def run(options: argparse.Namespace) -> int:
     from argfit.proxy.stdio import Relay
     from argfit.wire.conversation import Settings
     from argfit.wire.session import Session
-    from argfit.wire.tools import Repairs
+    from argfit.wire.tools import Chosen
 
-    by_tool: dict[str, frozenset[str]] = {}
-    for tool, names in options.repair:
-        by_tool[tool] = by_tool.get(tool, frozenset()) | names
-    to_make = Repairs(by_tool.pop("", frozenset()), by_tool)
-    settings = Settings(options.on_misfit, frozenset(options.strip), options.verbose, to_make)
+    repairs, formats = Chosen(*gathered(options.repair)), Chosen(*gathered(options.formats))
+    settings = Settings(options.on_misfit, frozenset(options.strip), options.verbose, repairs, formats)
     session = Session(settings, os.urandom(8).hex(), options.schema_wait)
     return Relay(child, session, _log_to_stderr() if options.verbose else lambda line: None).run()
 

@@ -5,6 +5,7 @@ Rules (contract, section 4)
   beside a `$ref` that would hide it.
 - The draft-07 tuple form of `items` is read in 2020-12 too, where it is no longer allowed.
 - `contentEncoding` and `contentMediaType` describe; the judge would refuse by them in drafts 6 and 7.
+- An integer format that is asked for gives bounds.
 - Where a part must move to be said, the references to it move with it.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
+from argfit.core.choices import INTEGER_FORMATS
 from argfit.core.dialect import LIST_OF_SCHEMAS, NAMED_SCHEMAS, ONE_SCHEMA, Dialect
 from argfit.core.source import REFERENCES, Source, part_at, step_of, steps, with_part
 
@@ -24,9 +26,9 @@ _STAYS_OUTSIDE = frozenset("$schema $id id $anchor $dynamicAnchor $defs definiti
 _CONTENT = ("contentEncoding", "contentMediaType")
 
 
-def adapt(schema: Any, dialect: Dialect) -> Source:
-    """Adapt a schema, and find its resources and anchors."""
-    adapting = _Adapting(dialect)
+def adapt(schema: Any, dialect: Dialect, formats: frozenset[str] = frozenset()) -> Source:
+    """Adapt a schema, and find its resources and anchors; `formats` are those to be judged."""
+    adapting = _Adapting(dialect, formats)
     document = adapting.visit(schema, "#", "#", "")
     references = set(_references(document))
     for location in _referred(document, references, adapting.seen):
@@ -35,12 +37,13 @@ def adapt(schema: Any, dialect: Dialect) -> Source:
     if adapting.moved or any(map(_ODD.search, references)):
         document = _followed(document, adapting.moved)
     adapting.resources.setdefault("", "#")
-    return Source(document, dialect, adapting.resources, adapting.anchors)
+    return Source(document, dialect, adapting.resources, adapting.anchors, formats)
 
 
 class _Adapting:
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, formats: frozenset[str]) -> None:
         self.dialect = dialect
+        self.formats = formats
         self.resources: dict[str, str] = {}
         self.anchors: dict[tuple[str, str], str] = {}
         self.moved: dict[str, str] = {}
@@ -108,9 +111,20 @@ class _Adapting:
             if "additionalItems" in schema:
                 schema["items"] = schema.pop("additionalItems")
                 self.moved[f"{location}/additionalItems"] = f"{location}/items"
+        schema = _bounded(schema, self.formats)
         if schema.get("nullable") is True or ("default" in schema and schema["default"] is None):
             return _or_null(schema, self.dialect)
         return schema
+
+
+def _bounded(schema: dict[str, Any], formats: frozenset[str]) -> dict[str, Any]:
+    """The schema with the bounds of its integer format, if that is to be judged."""
+    format = schema.get("format")
+    bounds = INTEGER_FORMATS.get(format) if isinstance(format, str) and format in formats else None
+    if bounds is None or not isinstance(schema.get("allOf", []), list):
+        return schema
+    low, high = bounds
+    return {**schema, "allOf": [*schema.get("allOf", []), {"minimum": low, "maximum": high}]}
 
 
 def _or_null(schema: dict[str, Any], dialect: Dialect) -> dict[str, Any]:

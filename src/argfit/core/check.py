@@ -188,6 +188,8 @@ def _text(nodes: list[Node], value: str, path: Path) -> Iterator[Problem]:
             yield words.wrong_length(path, node.length.least, node.length.most, len(value))
         if node.pattern is not None and not meets("pattern", node.pattern, value):
             yield words.off_pattern(path, node.pattern)
+        if node.format and node.format_counts and not meets("format", node.format, value):
+            yield words.off_format(path, node.format)
 
 
 def _within(least: int, most: int | None, count: int) -> bool:

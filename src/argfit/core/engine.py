@@ -5,12 +5,14 @@ from typing import Any
 
 import msgspec
 
+from argfit.core.check import Walk
+from argfit.core.choices import PLAIN_NUMBER, formats_named, repairs_named
 from argfit.core.judge import Judge, too_deep
-from argfit.core.place import Types
+from argfit.core.place import At, Types
 from argfit.core.plan import Plan, compile_plan, declares, is_recursive
 from argfit.core.quick import Watch
-from argfit.core.repair_names import named
 from argfit.core.schema import read
+from argfit.core.spelling import Change, changes
 from argfit.core.watch import watch
 
 
@@ -25,6 +27,7 @@ class Engine(msgspec.Struct, frozen=True):
     recursive: bool
     strip: frozenset[str]
     repairs: frozenset[str]
+    plain: bool  # plain-number is on
 
     def is_right(self, arguments: Any) -> bool:
         """Whether arguments are an object, valid, and certainly spelled as the schema wants them."""
@@ -34,16 +37,29 @@ class Engine(msgspec.Struct, frozen=True):
             return False
         return (self.watch is None or self.watch.quiet(arguments)) and self.judge.accepts(arguments)
 
+    def walk(self) -> Walk:
+        """A fresh look: what was found of one value says nothing of another."""
+        return Walk(self.plan, self.judge, self.types)
 
-def compile_engine(schema: Any, strip: Iterable[str] = (), repairs: Iterable[str] = ()) -> Engine:
+    def respellings(self, value: Any, at: At = ("#",)) -> list[Change]:
+        """The exact changes that a value wants at a place."""
+        return changes(Walk(self.plan, self.judge, self.types_for_spelling), value, at, plain=self.plain)
+
+
+def compile_engine(
+    schema: Any, strip: Iterable[str] = (), repairs: Iterable[str] = (), formats: Iterable[str] = ()
+) -> Engine:
     """Compile a schema; SchemaError where it is neither an object nor a boolean.
 
-    `strip` names arguments to leave out; those the schema declares stay. `repairs` names repairs to make.
+    `strip` names arguments to leave out; those the schema declares stay. `repairs` names repairs to make (and
+    `plain-number`), `formats` those that count.
     """
-    plan, source = compile_plan(read(schema))
+    chosen = repairs_named(repairs)
+    plain = PLAIN_NUMBER in chosen
+    plan, source = compile_plan(read(schema, formats_named(formats)))
     judge = Judge(source)
     types = Types(plan, whole_floats=plan.dialect.whole_float_is_integer)
     for_spelling = types if plan.dialect.whole_float_is_integer else Types(plan, whole_floats=True)
     names = frozenset(name for name in strip if not declares(plan, name))
-    look = watch(plan, for_spelling)
-    return Engine(plan, judge, types, for_spelling, look, is_recursive(plan), names, named(repairs))
+    look = watch(plan, for_spelling, plain=plain)
+    return Engine(plan, judge, types, for_spelling, look, is_recursive(plan), names, chosen - {PLAIN_NUMBER}, plain)

@@ -12,14 +12,13 @@ import msgspec
 
 from argfit.core import problem as words
 from argfit.core import text as json_text
-from argfit.core.check import Walk
 from argfit.core.edit import Edit, spliced
 from argfit.core.engine import Engine
 from argfit.core.judge import too_deep
 from argfit.core.problem import Problem, message
 from argfit.core.quick import LookCloser
 from argfit.core.repair import DROP_EMPTY, Mender
-from argfit.core.spelling import DROPS, STRIP, Change, apply, changes
+from argfit.core.spelling import DROPS, STRIP, Change, apply
 from argfit.core.values import EXACT
 
 PROBLEMS_HELD = 10
@@ -134,7 +133,7 @@ def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> tuple[Fit, t
     if made and engine.judge.accepts(arguments):
         # draft 4 tells 5.0 from 5: what was valid as it came is not to be broken
         return Fit(True, arguments), ()
-    found = Walk(engine.plan, engine.judge, engine.types).problems(("#",), fitted, ())
+    found = engine.walk().problems(("#",), fitted, ())
     if engine.repairs:
         mended = Mender(engine).mend(("#",), fitted, (), ())
         found = mended.problems
@@ -186,7 +185,7 @@ def _respelled(engine: Engine, arguments: Any, made: list[Change], *, quick: boo
         else:
             made += ours
             return fitted
-    respellings = changes(Walk(engine.plan, engine.judge, engine.types_for_spelling), arguments)
+    respellings = engine.respellings(arguments)
     made += respellings
     return apply(arguments, respellings)
 

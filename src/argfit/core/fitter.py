@@ -14,15 +14,23 @@ class Fitter:
     """Makes arguments fit one tool's `inputSchema`, or says what does not.
 
     `schema` is JSON Schema, 2020-12 unless `$schema` names a draft it knows; `repairs` names repairs to make
-    (`"all"` of them, none by default); `strip` names undeclared top-level arguments to leave out. Safe to share
+    (`"all"` of them, none by default) or the exact rule `plain-number`; `formats` names formats that count (none by
+    default: they describe); `strip` names undeclared top-level arguments to leave out. Safe to share
     between threads. Raises SchemaError where the schema is neither an object nor a boolean, ValueError where a
-    repair is unknown.
+    name is unknown.
     """
 
     __slots__ = ("_engine",)
 
-    def __init__(self, schema: Schema, *, repairs: Iterable[str] = (), strip: Iterable[str] = ()) -> None:
-        self._engine = compile_engine(schema, strip, repairs)
+    def __init__(
+        self,
+        schema: Schema,
+        *,
+        repairs: Iterable[str] = (),
+        formats: Iterable[str] = (),
+        strip: Iterable[str] = (),
+    ) -> None:
+        self._engine = compile_engine(schema, strip, repairs, formats)
 
     @property
     def plan(self) -> Plan:

@@ -46,18 +46,19 @@ class Judge:
             self._registry = registry_of(_HOME, self._source.document)
         fragment = quote(location.removeprefix("#"), safe="/~")
         try:
-            return validator({"$schema": self._source.dialect.uri, "$ref": f"{_HOME}#{fragment}"}, self._registry)
+            document = {"$schema": self._source.dialect.uri, "$ref": f"{_HOME}#{fragment}"}
+            return validator(document, self._registry, self._source.formats)
         except Unjudgeable:  # broken where the judge of the whole does not look, so it refuses nothing
             return validator(document=True)
 
 
 @lru_cache(maxsize=4096)
 def _leaf(keyword: str, argument: Any) -> Any:
-    return validator({keyword: argument}).is_valid
+    return validator({keyword: argument}, formats=frozenset([argument] if keyword == "format" else [])).is_valid
 
 
 def meets(keyword: str, argument: Any, value: Any) -> bool:
-    """Whether a value meets one keyword that needs no other: `pattern`, `multipleOf`, `uniqueItems`."""
+    """Whether a value meets one keyword that needs no other: `pattern`, `format`, `multipleOf`, `uniqueItems`."""
     return ask(_leaf(keyword, argument), value)
 
 

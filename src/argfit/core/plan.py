@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from argfit.core.choices import TEXT_FORMATS
 from argfit.core.dialect import Dialect
 from argfit.core.judge import meets
 from argfit.core.problem import Bounds, Path
@@ -41,6 +42,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     length: Range | None = None
     pattern: str | None = None
     format: str | None = None
+    format_counts: bool = False
     prefix: tuple[str, ...] = ()
     items: str | None = None
     contains: str | None = None
@@ -273,6 +275,11 @@ def _value(name: str, keyword: str) -> _Reader:
     return read
 
 
+def _format(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
+    fields["format"] = schema["format"]
+    fields["format_counts"] = schema["format"] in source.formats.intersection(TEXT_FORMATS)
+
+
 def _range(name: str, least: str, most: str, absent: int = 0) -> _Reader:
     def read(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
         high = schema.get(most)
@@ -348,7 +355,7 @@ _READERS: dict[str, _Reader] = {
     "minLength": _range("length", "minLength", "maxLength"),
     "maxLength": _range("length", "minLength", "maxLength"),
     "pattern": _value("pattern", "pattern"),
-    "format": _value("format", "format"),
+    "format": _format,
     "prefixItems": _many("prefix", "prefixItems"),
     "items": _items,
     "contains": _one("contains", "contains"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from argfit.core.choices import PLAIN_NUMBER
 from argfit.core.problem import Path
 from argfit.core.spelling import Change, respelled
 
@@ -67,12 +68,17 @@ def _holds_no_float(value: Any) -> bool:
     return True
 
 
+def _as_plain(value: Any, path: Path, out: list[Change]) -> Any:
+    return value if _is_no_float(value) else respelled(value, path, out, PLAIN_NUMBER)
+
+
 def _as_integer(value: Any, path: Path, out: list[Change]) -> Any:
     return value if _is_no_float(value) else respelled(value, path, out)
 
 
 NOTHING = Watch(lambda value: True, lambda value, path, out: value)
 INTEGER = Watch(_is_no_float, _as_integer)
+PLAIN = Watch(_is_no_float, _as_plain)
 NO_FLOAT = _or_closer(_is_no_float)
 CLOSER = _or_closer(_holds_no_float)
 ALWAYS_CLOSER = Watch(lambda value: False, _look_closer)

@@ -24,7 +24,7 @@ from argfit.core.engine import Engine
 from argfit.core.place import At, item_at, member_at
 from argfit.core.plan import Node
 from argfit.core.problem import Path, Problem, fold
-from argfit.core.spelling import Change, apply, changes
+from argfit.core.spelling import Change, apply
 from argfit.core.union import members_at
 from argfit.core.values import EXACT, same
 
@@ -65,7 +65,7 @@ class Mender:
         return self._mended[key][1]
 
     def _mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool) -> Mended:
-        walk = self.walk()
+        walk = self.engine.walk()
         problems = walk.problems(at, value, path, owed=owed)
         if not problems:
             return Mended(value)
@@ -81,8 +81,7 @@ class Mender:
 
     def respell_and_mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True) -> Mended:
         """Mend a value that comes to a place it did not stand at: its numbers are yet to be spelled as wanted there."""
-        walk = Walk(self.engine.plan, self.engine.judge, self.engine.types_for_spelling)
-        spelled = changes(walk, value, at)
+        spelled = self.engine.respellings(value, at)
         respelled = apply([value], [_under(0, change) for change in spelled])[0]
         mended = self.mend(at, respelled, path, origin, owed=owed)
         if mended.problems:
@@ -91,13 +90,9 @@ class Mender:
         edits = [Edit((*origin, *change.path), "write", json_text.encoded(change.after)) for change in spelled]
         return Mended(mended.value, (*told, *mended.changes), (*edits, *mended.edits))
 
-    def walk(self) -> Walk:
-        """A fresh look: what was found of one value says nothing of another."""
-        return Walk(self.engine.plan, self.engine.judge, self.engine.types)
-
     def fits(self, at: At, value: Any) -> bool:
         """Whether a value fits a place."""
-        return not self.walk().problems(at, value, ())
+        return not self.engine.walk().problems(at, value, ())
 
     def takes(self, at: At, kind: Any) -> bool:
         """Whether every location of a place can take values of this one's type."""
@@ -175,7 +170,7 @@ class Mender:
         told = {part.problems[0].path[: len(path) + 1]: part.problems for part in parts if part.problems}
         problems: dict[Problem, None] = {}
         spoken: set[Path] = set()
-        for problem in self.walk().problems(at, value, path):
+        for problem in self.engine.walk().problems(at, value, path):
             place = problem.path[: len(path) + 1]
             place = instead.get(place, place)
             if place not in told:

@@ -6,8 +6,11 @@ from argfit.core.prune import prune
 from argfit.core.source import SchemaError, Source, judged, nothing_usable
 
 
-def read(schema: object) -> Source:
-    """Adapt a schema and leave out what the judge cannot use; SchemaError where it is no schema at all."""
+def read(schema: object, formats: frozenset[str] = frozenset()) -> Source:
+    """Adapt a schema and leave out what the judge cannot use; SchemaError where it is no schema at all.
+
+    `formats` are those to be judged; all others are annotations.
+    """
     if not isinstance(schema, dict | bool):
         raise SchemaError(schema)
     dialect = dialect_of(schema)
@@ -15,7 +18,7 @@ def read(schema: object) -> Source:
         schema = {key: value for key, value in schema.items() if key != "$schema"}
     dialect = dialect or DEFAULT
     try:
-        source = adapt(schema, dialect)
+        source = adapt(schema, dialect, formats)
         return judged(source) or prune(source)
     except RecursionError:  # hundreds of levels written out: nobody's schema
         return nothing_usable(dialect)

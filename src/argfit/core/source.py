@@ -31,6 +31,7 @@ class Source(msgspec.Struct, frozen=True):
     dialect: Dialect
     resources: dict[str, str]  # absolute or relative URI -> location of the resource's root
     anchors: dict[tuple[str, str], str]  # (location of the resource's root, name) -> location
+    formats: frozenset[str] = frozenset()  # that are judged
     unusable: tuple[str, ...] = ()
     validator: Any = None  # the judge of the whole document
 
@@ -67,14 +68,14 @@ class Source(msgspec.Struct, frozen=True):
 def judged(source: Source) -> Source | None:
     """The source with its judge, or None where the judge does not take the schema as it stands."""
     try:
-        return msgspec.structs.replace(source, validator=validator(source.document))
+        return msgspec.structs.replace(source, validator=validator(source.document, formats=source.formats))
     except Unjudgeable:
         return None
 
 
 def nothing_usable(dialect: Dialect) -> Source:
     """The source of a schema that cannot be used at all: it asks for nothing, and says so."""
-    return Source(True, dialect, {"": "#"}, {}, ("#",), validator(document=True))
+    return Source(True, dialect, {"": "#"}, {}, unusable=("#",), validator=validator(document=True))
 
 
 def part_at(document: Any, location: str) -> Any:

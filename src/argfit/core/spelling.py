@@ -7,6 +7,8 @@ Rules (contract, section 2)
   add their votes; where they differ the integer wins, since that is what a strict receiver refuses.
 - In a union only the branches that take the value vote, and only what all of them vote for counts: a branch
   that takes the number as it is keeps it. Where none takes it, the one branch that could be meant votes.
+- `plain-number`, where it was asked for: a whole float is written as an integer where the schema wants a number, too
+  (behind a protobuf `Struct` every number has become a float). A listed member keeps its spelling.
 - `if`, `not` and `contains` only judge: they never vote.
 """
 
@@ -16,12 +18,13 @@ from typing import Any
 import msgspec
 
 from argfit.core.check import Walk
+from argfit.core.choices import PLAIN_NUMBER
 from argfit.core.place import At, item_at, member_at
 from argfit.core.plan import Node
 from argfit.core.problem import Path
 from argfit.core.values import is_number, same, whole
 
-Votes = dict[Path, Any]
+Votes = dict[Path, "Vote"]
 
 WHOLE_NUMBER = "whole-number"
 STRIP = "strip"
@@ -41,21 +44,31 @@ class Change(msgspec.Struct, frozen=True):
     at_risk: bool = False
 
 
-def changes(walk: Walk, value: Any, at: At = ("#",)) -> list[Change]:
-    """The exact changes that make `value` spelled as the locations `at` want it, in the value's order."""
+class Vote(msgspec.Struct, frozen=True):
+    """A spelling that is wanted of a number, and the rule that wants it."""
+
+    spelled: Any
+    rule: str = WHOLE_NUMBER
+
+
+def changes(walk: Walk, value: Any, at: At = ("#",), *, plain: bool = False) -> list[Change]:
+    """The exact changes that make `value` spelled as the locations `at` want it, in the value's order.
+
+    `plain` says that `plain-number` is on.
+    """
     return [
-        Change(path, WHOLE_NUMBER, before, after)
-        for path, after in _Poll(walk).votes(at, value, ()).items()
-        if type(after) is not type(before := at_path(value, path))
+        Change(path, vote.rule, before, vote.spelled)
+        for path, vote in _Poll(walk, plain=plain).votes(at, value, ()).items()
+        if type(vote.spelled) is not type(before := at_path(value, path))
     ]
 
 
-def respelled(value: float, path: Path, out: list[Change]) -> float:
+def respelled(value: float, path: Path, out: list[Change], rule: str = WHOLE_NUMBER) -> float:
     """A float where an integer is wanted: the integer, if it spells one, with the change noted in `out`."""
     after = whole(value)
     if after is None:
         return value
-    out.append(Change(path, WHOLE_NUMBER, value, after))
+    out.append(Change(path, rule, value, after))
     return after
 
 
@@ -90,8 +103,9 @@ def at_path(value: Any, path: Path) -> Any:
 class _Poll:
     """The votes on one value, each place asked once."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Walk, *, plain: bool) -> None:
         self._walk = walk
+        self._plain = plain
         self._known: dict[tuple[At, Path], Votes] = {}
 
     def votes(self, at: At, value: Any, path: Path) -> Votes:
@@ -103,9 +117,9 @@ class _Poll:
     def _ask(self, nodes: list[Node], value: Any, path: Path) -> Votes:
         votes: Votes = {}
         if is_number(value):
-            spelled = _spelled(nodes, value)
-            if spelled is not None:
-                votes[path] = spelled
+            vote = _vote(nodes, value, plain=self._plain)
+            if vote is not None:
+                votes[path] = vote
         elif isinstance(value, dict | list):
             loose = self._walk.loose(nodes, value, path)
             parts: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
@@ -132,24 +146,27 @@ class _Poll:
             return {}
         first, *others = [self.votes((branch,), value, path) for branch in branches]
         return {
-            where: spelled
-            for where, spelled in first.items()
-            if all(where in other and type(other[where]) is type(spelled) for other in others)
+            where: vote
+            for where, vote in first.items()
+            if all(where in other and type(other[where].spelled) is type(vote.spelled) for other in others)
         }
 
 
-def _spelled(nodes: list[Node], value: Any) -> Any:
-    if any("integer" in node.types and "number" not in node.types for node in nodes):
-        integer = value if isinstance(value, int) else whole(value)
-        if integer is not None:
-            return integer
+def _vote(nodes: list[Node], value: Any, *, plain: bool) -> Vote | None:
+    integer = value if isinstance(value, int) else whole(value)
+    if integer is not None and any("integer" in node.types and "number" not in node.types for node in nodes):
+        return Vote(integer)
     listed = [member for node in nodes for member in node.members or () if same(member, value)]
-    return next((member for member in listed if type(member) is type(value)), listed[0] if listed else None)
+    if listed:
+        return Vote(next((member for member in listed if type(member) is type(value)), listed[0]))
+    if plain and integer is not None and any("number" in node.types for node in nodes):
+        return Vote(integer, PLAIN_NUMBER)
+    return None
 
 
 def _as_member(member: Any, value: Any, path: Path) -> Votes:
     if is_number(member):
-        return {path: member}
+        return {path: Vote(member)}
     if isinstance(member, dict):
         parts = [(key, part) for key, part in member.items()]
     elif isinstance(member, list):
@@ -163,6 +180,6 @@ def _as_member(member: Any, value: Any, path: Path) -> Votes:
 
 
 def _add(votes: Votes, more: Votes) -> None:
-    for path, spelled in more.items():
-        if path not in votes or isinstance(spelled, int):
-            votes[path] = spelled
+    for path, vote in more.items():
+        if path not in votes or (isinstance(vote.spelled, int) and vote.rule == WHOLE_NUMBER):
+            votes[path] = vote

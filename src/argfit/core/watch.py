@@ -21,6 +21,7 @@ from argfit.core.quick import (
     INTEGER,
     NO_FLOAT,
     NOTHING,
+    PLAIN,
     Watch,
     any_member,
     by_kind,
@@ -45,22 +46,22 @@ class _Inside(msgspec.Struct, frozen=True):
     rest: Spot
 
 
-def watch(plan: Plan, types: Types) -> Watch | None:
-    """Compile the quick way; None where the plan asks for no spelling anywhere."""
-    interesting = _interesting(plan)
+def watch(plan: Plan, types: Types, *, plain: bool = False) -> Watch | None:
+    """Compile the quick way; None where the plan asks for no spelling anywhere. `plain`: `plain-number` is on."""
+    interesting = _interesting(plan, plain=plain)
     try:
-        return _Maker(plan, types, interesting).of(frozenset({"#"}))
+        return _Maker(plan, types, interesting, plain=plain).of(frozenset({"#"}))
     except (RecursionError, TooManySpots):
         return CLOSER
 
 
-def _interesting(plan: Plan) -> set[str]:
+def _interesting(plan: Plan, *, plain: bool) -> set[str]:
     """The locations from which a wish for a spelling can be reached."""
     into: dict[str, list[str]] = {}
     for at, node in plan.nodes.items():
         for there in (*node.in_place(), *node.inside()):
             into.setdefault(there, []).append(at)
-    found = {at for at, node in plan.nodes.items() if _wishes(node)}
+    found = {at for at, node in plan.nodes.items() if _wishes(node) or (plain and "number" in node.types)}
     pending = list(found)
     while pending:
         for at in into.get(pending.pop(), ()):
@@ -86,10 +87,11 @@ def _numbers_in(member: Any) -> list[Any]:
 
 
 class _Maker:
-    def __init__(self, plan: Plan, types: Types, interesting: set[str]) -> None:
+    def __init__(self, plan: Plan, types: Types, interesting: set[str], *, plain: bool) -> None:
         self._plan = plan
         self._types = types
         self._interesting = interesting
+        self._plain = plain
         self._made: dict[Spot, Watch | None] = {}
 
     def of(self, spot: Spot) -> Watch | None:
@@ -117,11 +119,12 @@ class _Maker:
             return ALWAYS_CLOSER
         return by_kind(scalar, in_object, in_list)
 
-    @staticmethod
-    def _scalar(nodes: list[Node] | None) -> Watch:
+    def _scalar(self, nodes: list[Node] | None) -> Watch:
         if nodes is None or any(_numbers_in(member) for node in nodes for member in node.members or ()):
             return NO_FLOAT
-        return INTEGER if any(map(_wants_integer, nodes)) else NOTHING
+        if any(map(_wants_integer, nodes)):
+            return INTEGER
+        return PLAIN if self._plain and any("number" in node.types for node in nodes) else NOTHING
 
     def _object(self, spot: Spot) -> Watch | None:
         nodes = self._seen_by(spot, "object")

@@ -35,16 +35,17 @@ from argfit.wire.message import (
     read_message,
     value_of,
 )
-from argfit.wire.tools import Repairs, Tools
+from argfit.wire.tools import Chosen, Tools
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the operator chose: `forward`, `explain` or `refuse`, what to leave out, to log, to repair."""
+    """What the operator chose: `forward`, `explain` or `refuse`, what to leave out, to log, to repair, to judge."""
 
     on_misfit: str = "explain"
     strip: frozenset[str] = frozenset()
     verbose: bool = False
-    repairs: Repairs = Repairs()
+    repairs: Chosen = Chosen()
+    formats: Chosen = Chosen()
 
 
 class Log(msgspec.Struct, frozen=True):
@@ -81,7 +82,7 @@ class Conversation:
     def __init__(self, settings: Settings, token: str) -> None:
         self.logs: list[Log] = []
         self._settings = settings
-        self._tools = Tools(settings.strip, settings.repairs)
+        self._tools = Tools(settings.strip, settings.repairs, settings.formats)
         self.asking = Asking(self._tools, token)
         self._explaining = Explaining()
         self._open: dict[Id, _Open] = {}

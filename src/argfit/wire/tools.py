@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from argfit.core.choices import WIDENING
 from argfit.core.engine import Engine, compile_engine
-from argfit.core.repair_names import WIDENING
 from argfit.core.source import SchemaError
 from argfit.wire.message import raw_items, raw_members, value_of
 from argfit.wire.reply import SERVER_INFO
@@ -34,16 +34,15 @@ class Tool(msgspec.Struct):
         return self.fresh_until is None or now < self.fresh_until
 
 
-class Repairs(msgspec.Struct, frozen=True):
-    """The repairs that are on: for every tool, and beside them for some tools by name."""
+class Chosen(msgspec.Struct, frozen=True):
+    """Names that are on: for every tool, and beside them for some tools by name."""
 
     general: frozenset[str] = frozenset()
     by_tool: dict[str, frozenset[str]] = {}
 
-    def of(self, tool: str, *, destroys: bool) -> frozenset[str]:
-        """The repairs of one tool; a tool that destroys gets none that may widen its call, unless by its name."""
-        general = self.general - WIDENING if destroys else self.general
-        return general | self.by_tool.get(tool, frozenset())
+    def of(self, tool: str, *, but: frozenset[str] = frozenset()) -> frozenset[str]:
+        """What is on for one tool; what is in `but` only where it was named for this very tool."""
+        return (self.general - but) | self.by_tool.get(tool, frozenset())
 
 
 class _Listed(msgspec.Struct, rename="camel"):
@@ -72,13 +71,16 @@ class _Listing(msgspec.Struct, rename="camel"):
 class Tools:
     """The tools of one server."""
 
-    def __init__(self, strip: frozenset[str] = frozenset(), repairs: Repairs | None = None) -> None:
+    def __init__(
+        self, strip: frozenset[str] = frozenset(), repairs: Chosen | None = None, formats: Chosen | None = None
+    ) -> None:
         self.generation = 0
         self.serial = 0  # of pages learned
         self.server_info: Any = None  # as the server's listings stamp it (2026-07-28)
         self.fresh_until: float | None = None  # of the last listing
         self._strip = strip
-        self._repairs = repairs or Repairs()
+        self._repairs = repairs or Chosen()
+        self._formats = formats or Chosen()
         self._known: dict[str, Tool] = {}
 
     def learn(self, result: msgspec.Raw | msgspec.UnsetType, generation: int, now: float) -> str | None:
@@ -121,8 +123,9 @@ class Tools:
         if not tool.compiled:
             tool.compiled = True
             try:
-                repairs = self._repairs.of(tool.name, destroys=tool.destroys)
-                tool.engine = compile_engine(value_of(tool.schema), self._strip, repairs)
+                repairs = self._repairs.of(tool.name, but=WIDENING if tool.destroys else frozenset())
+                formats = self._formats.of(tool.name)
+                tool.engine = compile_engine(value_of(tool.schema), self._strip, repairs, formats)
             except SchemaError:
                 tool.engine = None
         return tool.engine
