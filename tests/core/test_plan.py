@@ -35,7 +35,7 @@ def test_a_plan_prints_one_node_per_line_with_what_it_asks() -> None:
 
 
 def test_a_plan_prints_what_was_left_out() -> None:
-    assert repr(plan_of({"minimum": "1"})) == "Node(at='#')\nunusable: #/minimum"
+    assert repr(plan_of({"minimum": "1"})) == "Node(at='#')\nunusable: #/minimum (value)"
 
 
 def test_plans_of_equal_schemas_are_equal() -> None:
@@ -46,7 +46,7 @@ def test_plans_of_equal_schemas_are_equal() -> None:
 def test_a_plan_is_frozen() -> None:
     plan = plan_of(SMALL)
     with pytest.raises(AttributeError):
-        plan.unusable = ("#",)  # type: ignore[misc]
+        plan.unusable = {}  # type: ignore[misc]
     with pytest.raises(AttributeError):
         plan.nodes["#"].types = ()  # type: ignore[misc]
 
@@ -123,7 +123,7 @@ def test_a_schema_that_describes_values_of_any_depth_is_recursive(schema: Any, r
     ids=["itself", "branches", "not", "two", "inside-a-value-is-fine"],
 )  # fmt: skip
 def test_a_reference_that_loops_in_place_is_left_out(schema: Any, left_out: tuple[str, ...]) -> None:
-    assert plan_of(schema).unusable == left_out
+    assert tuple(plan_of(schema).unusable) == left_out
 
 
 def test_a_circle_that_is_entered_in_its_middle_is_left_out() -> None:
@@ -133,7 +133,7 @@ def test_a_circle_that_is_entered_in_its_middle_is_left_out() -> None:
             "$defs": {"A": {"allOf": [{"$ref": "#/$defs/A"}]}},
         }
     )
-    assert plan.unusable == ("#/$defs/A/allOf/0/$ref",)
+    assert tuple(plan.unusable) == ("#/$defs/A/allOf/0/$ref",)
 
 
 def test_all_that_may_look_at_a_value_stands_together_whatever_the_value_is() -> None:

@@ -18,7 +18,7 @@ from argfit.core.choices import TEXT_FORMATS
 from argfit.core.dialect import Dialect
 from argfit.core.judge import meets
 from argfit.core.problem import Bounds, Path
-from argfit.core.prune import without
+from argfit.core.prune import without_loop
 from argfit.core.source import REFERENCES, Source, judged, nothing_usable, step_of
 from argfit.core.values import same
 
@@ -102,14 +102,17 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A tool's compiled schema: its nodes by location, and the locations of keywords that were left out."""
+    """A tool's compiled schema: its nodes by location, and the keywords that were left out: location -> reason."""
 
     nodes: dict[str, Node]
-    unusable: tuple[str, ...]
+    unusable: dict[str, str]
     dialect: Dialect
 
     def __repr__(self) -> str:
-        return "\n".join([repr(node) for node in self.nodes.values()] + [f"unusable: {at}" for at in self.unusable])
+        return "\n".join(
+            [repr(node) for node in self.nodes.values()]
+            + [f"unusable: {at} ({reason})" for at, reason in self.unusable.items()]
+        )
 
 
 def compile_plan(source: Source) -> tuple[Plan, Source]:
@@ -118,7 +121,7 @@ def compile_plan(source: Source) -> tuple[Plan, Source]:
     looping = False
     while loop := _loop(nodes):
         looping = True
-        source = without(source, _looping_keyword(source, nodes, loop))
+        source = without_loop(source, _looping_keyword(source, nodes, loop))
         nodes = _nodes(source)
     if looping:
         source = judged(source) or nothing_usable(source.dialect)

@@ -39,14 +39,13 @@ def _pruned(source: Source) -> Source:
         if target not in pruning.seen:
             with suppress(KeyError):  # or to one that has just gone: then it dangles in the next pass
                 document = with_part(document, steps(target), pruning.kept(part_at(document, target), target))
-    unusable = dict.fromkeys((*source.unusable, *pruning.unusable))
-    return msgspec.structs.replace(source, document=document, unusable=tuple(unusable))
+    return msgspec.structs.replace(source, document=document, unusable={**source.unusable, **pruning.unusable})
 
 
 class _Pruning:
     def __init__(self, source: Source) -> None:
         self._source = source
-        self.unusable: list[str] = []
+        self.unusable: dict[str, str] = {}
         self.pending: list[str] = []
         self.seen: set[str] = set()
 
@@ -57,7 +56,7 @@ class _Pruning:
             keeps = self._source.dialect.boolean_schemas or location.endswith(_BOOLEAN_IN_DRAFT_4)
             return schema if keeps else {} if schema else {"not": {}}
         if not isinstance(schema, dict):
-            self.unusable.append(location)
+            self.unusable[location] = "no-schema"
             return {}
         kept: dict[str, Any] = {}
         for keyword, value in schema.items():
@@ -85,7 +84,7 @@ class _Pruning:
             return self.kept(value, where)
         elif isinstance(keyword, str) and self._allows(keyword, value):
             return value
-        self.unusable.append(where)
+        self.unusable[where] = _reason(keyword, value)
         return _GONE
 
     def _lists_schemas(self, keyword: str) -> bool:
@@ -95,17 +94,16 @@ class _Pruning:
         kept: dict[str, Any] = {}
         for key, sub in value.items():
             at = where + step_of(key)
-            if not isinstance(key, str) or (keyword == "patternProperties" and not self._allows("pattern", key)):
-                self.unusable.append(at)
-            elif keyword == "dependencies" and isinstance(sub, list):
-                if self._allows(keyword, {key: sub}):
-                    kept[key] = sub
-                else:
-                    self.unusable.append(at)
-            elif self._allows("required", [key]):
+            if not isinstance(key, str) or not self._allows("required", [key]):  # no text, or a lone surrogate
+                self.unusable[at] = "name"
+            elif keyword == "patternProperties" and not self._allows("pattern", key):
+                self.unusable[at] = "pattern"
+            elif keyword != "dependencies" or not isinstance(sub, list):
                 kept[key] = self.kept(sub, at)
-            else:  # a name that is no text, such as a lone surrogate
-                self.unusable.append(at)
+            elif self._allows(keyword, {key: sub}):
+                kept[key] = sub
+            else:
+                self.unusable[at] = "value"
         return kept
 
     def _allows(self, keyword: str, value: Any) -> bool:
@@ -120,13 +118,24 @@ class _Pruning:
 _GONE = object()
 
 
-def without(source: Source, location: str) -> Source:
-    """The source less the keyword at a location, which is reported; its judge is to be made anew."""
+def _reason(keyword: Any, value: Any) -> str:
+    """Why a keyword with this value is left out: one of REASONS."""
+    if not isinstance(value, str):
+        return "value"
+    if keyword in REFERENCES:
+        return "dangling" if value.startswith("#") else "remote"
+    return keyword if keyword in ("type", "pattern") else "value"
+
+
+def without_loop(source: Source, location: str) -> Source:
+    """The source less the reference at a location, by which a circle closes and which is reported; its judge is to be made anew."""
     path = steps(_goes_with(source, location))
     parent = part_at(source.document, "#" + "".join(map(step_of, path[:-1])))
     less = {key: value for key, value in parent.items() if key != path[-1]}
     document = with_part(source.document, path[:-1], less)
-    return msgspec.structs.replace(source, document=document, unusable=(*source.unusable, location), validator=None)
+    return msgspec.structs.replace(
+        source, document=document, unusable={**source.unusable, location: "loop"}, validator=None
+    )
 
 
 def _goes_with(source: Source, location: str) -> str:

@@ -13,6 +13,19 @@ from argfit.core.validator import Unjudgeable, validator
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
+# Why a part of a schema is left out.
+REASONS = {
+    "remote": "it points outside of this schema, and nothing is fetched",
+    "dangling": "it points at nothing in this schema",
+    "loop": "it leads back to itself, so no value could ever be judged by it",
+    "pattern": "the pattern does not compile",
+    "type": "there is no such type",
+    "value": "its value is not what this draft of JSON Schema allows",
+    "no-schema": "a schema is an object or a boolean",
+    "name": "the name is no text",
+    "whole": "the schema as a whole cannot be used",
+}
+
 
 class SchemaError(ValueError):
     """The schema is neither an object nor a boolean, so nothing can be read from it.
@@ -32,7 +45,7 @@ class Source(msgspec.Struct, frozen=True):
     resources: dict[str, str]  # absolute or relative URI -> location of the resource's root
     anchors: dict[tuple[str, str], str]  # (location of the resource's root, name) -> location
     formats: frozenset[str] = frozenset()  # that are judged
-    unusable: tuple[str, ...] = ()
+    unusable: dict[str, str] = {}  # location -> one of REASONS
     validator: Any = None  # the judge of the whole document
 
     def at(self, location: str) -> Any:
@@ -75,7 +88,7 @@ def judged(source: Source) -> Source | None:
 
 def nothing_usable(dialect: Dialect) -> Source:
     """The source of a schema that cannot be used at all: it asks for nothing, and says so."""
-    return Source(True, dialect, {"": "#"}, {}, unusable=("#",), validator=validator(document=True))
+    return Source(True, dialect, {"": "#"}, {}, unusable={"#": "whole"}, validator=validator(document=True))
 
 
 def part_at(document: Any, location: str) -> Any:
