@@ -124,7 +124,11 @@ def test_a_part_of_the_schema_that_is_not_usable_is_named_and_the_rest_counts(te
 @pytest.mark.parametrize(
     ("document", "words", "said"),
     [
-        (None, (), "cannot read given.json: No such file or directory; --schema names a JSON file"),
+        (
+            None,
+            (),
+            "cannot read given.json: No such file or directory; --schema names a schema, a tool or a tools/list result",
+        ),
         ("{", (), "given.json is not JSON; --schema names a schema, a tool or a tools/list result"),
         (LISTING, (), "given.json lists several tools; name one with --tool: goto, open"),
         ({"tools": [TOOL]}, ("--tool", "shut"), "given.json has no tool shut; name one with --tool: goto"),

@@ -52,7 +52,11 @@ def test_the_version_on_stdout_is_that_of_the_package(terminal: Terminal) -> Non
     ("words", "said", "where"),
     [
         ((), "argfit: the following arguments are required: COMMAND", "argfit"),
-        (("mend",), "argfit: argument COMMAND: invalid choice: 'mend' (choose from 'fit', 'proxy')", "argfit"),
+        (
+            ("mend",),
+            "argfit: argument COMMAND: invalid choice: 'mend' (choose from 'fit', 'explain', 'proxy')",
+            "argfit",
+        ),
         (("--vers",), "argfit: the following arguments are required: COMMAND", "argfit"),
         (("fit",), "argfit fit: the following arguments are required: --schema", "argfit fit"),
         (("fit", "--schema"), "argfit fit: argument --schema: expected one argument", "argfit fit"),

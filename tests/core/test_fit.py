@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from argfit.core.choices import WHOLE_NUMBER
 from argfit.core.engine import Engine, compile_engine
 from argfit.core.fit import PROBLEMS_HELD, Fit, fit_text, fit_value
 from argfit.core.problem import missing, other
-from argfit.core.spelling import STRIP, WHOLE_NUMBER, Change
+from argfit.core.spelling import STRIP, Change
 
 INTEGER = {"type": "integer"}
 TOOL = {"type": "object", "properties": {"line": INTEGER, "file": {"type": "string"}, "rows": {"items": INTEGER}}}

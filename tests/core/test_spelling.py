@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from argfit.core.check import Walk
+from argfit.core.choices import WHOLE_NUMBER
 from argfit.core.engine import compile_engine
-from argfit.core.spelling import STRIP, WHOLE_NUMBER, Change, apply, at_path, changes, respelled
+from argfit.core.spelling import STRIP, Change, apply, at_path, changes, respelled
 
 INTEGER, NUMBER, TEXT = {"type": "integer"}, {"type": "number"}, {"type": "string"}
 

@@ -159,10 +159,7 @@ def _only_missing(problems: Problems, path: Path) -> bool:
 
 
 def _number(nodes: list[Node], value: Any, path: Path, types: tuple[str, ...]) -> Iterator[Problem]:
-    bounds = Bounds()
-    for node in nodes:
-        if node.bounds:
-            bounds = _tightest(bounds, node.bounds)
+    bounds = merged_bounds(nodes)
     if bounds.low is not None and (value < bounds.low or (bounds.open_low and value == bounds.low)):
         yield words.out_of_bounds(path, types, bounds, too_low=True)
     elif bounds.high is not None and (value > bounds.high or (bounds.open_high and value == bounds.high)):
@@ -170,6 +167,15 @@ def _number(nodes: list[Node], value: Any, path: Path, types: tuple[str, ...]) -
     for node in nodes:
         if node.multiple_of is not None and not meets("multipleOf", node.multiple_of, value):
             yield words.not_multiple(path, node.multiple_of)
+
+
+def merged_bounds(nodes: Iterable[Node]) -> Bounds:
+    """The tightest bounds of nodes that look at one value."""
+    bounds = Bounds()
+    for node in nodes:
+        if node.bounds:
+            bounds = _tightest(bounds, node.bounds)
+    return bounds
 
 
 def _tightest(one: Bounds, other: Bounds) -> Bounds:

@@ -2,23 +2,28 @@
 
 from collections.abc import Iterable
 
-# In the contract's order; `all` is all of them, and `rename-case` a part of `rename`.
-REPAIRS = (
-    "rename",
-    "rename-case",
-    "unquote",
-    "unwrap-item",
-    "drop-null",
-    "drop-empty",
-    "member-case",
-    "wrap",
-    "quote",
-)
+# Exact rules: another spelling of the same value. The first is always on, the second must be asked for by its name.
+WHOLE_NUMBER, PLAIN_NUMBER = "whole-number", "plain-number"
+EXACT_RULES = {
+    WHOLE_NUMBER: "a whole number sent with a point or an exponent (5.0, 1e3) is written as an integer (5, 1000)",
+    PLAIN_NUMBER: "the same where a number with a fraction would do as well: 2.0 is written as 2, and 2.5 stays",
+}
+
+# Repairs: changes of the value, in the contract's order. `all` is all of them, and `rename-case` a part of `rename`.
+REPAIRS = {
+    "rename": "a name not declared here that differs from one missing only in case, _ or - becomes that name",
+    "rename-case": "a name not declared here that differs from one missing only in case becomes that name",
+    "unquote": 'text that spells a value that fits becomes that value: "5" is 5, "true" is true, "[1,2]" is a list',
+    "unwrap-item": 'an object {"item": ...} that is a leftover of a list in XML becomes what is inside',
+    "drop-null": "an optional argument sent as null, which it does not take, is left out",
+    "drop-empty": "an optional argument sent as empty text, which it does not take, is left out",
+    "member-case": "one of the listed values in another case becomes the listed value",
+    "wrap": "a single value where only a list fits becomes a list of one",
+    "quote": "an integer where only text fits becomes its digits",
+}
 ALL_REPAIRS = frozenset(REPAIRS) - {"rename-case"}
 # A dropped filter widens a call, and so may a wrapped one: for tools that destroy these must be named by the tool.
 WIDENING = frozenset({"drop-null", "drop-empty", "wrap"})
-
-PLAIN_NUMBER = "plain-number"  # an exact rule that must be asked for; no part of `all`
 
 # The formats of text that the judge knows (2020-12 validation, 7.3), and the integer formats by their bounds
 # (OpenAPI's format registry).

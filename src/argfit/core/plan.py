@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from argfit.core.choices import TEXT_FORMATS
 from argfit.core.dialect import Dialect
 from argfit.core.judge import meets
 from argfit.core.problem import Bounds, Path
@@ -280,7 +279,7 @@ def _value(name: str, keyword: str) -> _Reader:
 
 def _format(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
     fields["format"] = schema["format"]
-    fields["format_counts"] = schema["format"] in source.formats.intersection(TEXT_FORMATS)
+    fields["format_counts"] = schema["format"] in source.formats
 
 
 def _range(name: str, least: str, most: str, absent: int = 0) -> _Reader:

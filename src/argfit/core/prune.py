@@ -128,7 +128,7 @@ def _reason(keyword: Any, value: Any) -> str:
 
 
 def without_loop(source: Source, location: str) -> Source:
-    """The source less the reference at a location, by which a circle closes and which is reported; its judge is to be made anew."""
+    """The source less the reference by which a circle closes, which is reported; its judge is to be made anew."""
     path = steps(_goes_with(source, location))
     parent = part_at(source.document, "#" + "".join(map(step_of, path[:-1])))
     less = {key: value for key, value in parent.items() if key != path[-1]}

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from argfit.core.check import Walk
-from argfit.core.choices import PLAIN_NUMBER
+from argfit.core.choices import PLAIN_NUMBER, WHOLE_NUMBER
 from argfit.core.place import At, item_at, member_at
 from argfit.core.plan import Node
 from argfit.core.problem import Path
@@ -26,7 +26,6 @@ from argfit.core.values import is_number, same, whole
 
 Votes = dict[Path, "Vote"]
 
-WHOLE_NUMBER = "whole-number"
 STRIP = "strip"
 DROPS = frozenset({STRIP})  # rules whose change leaves the key out; `after` is None then
 
