@@ -6,7 +6,7 @@
 PYTHON ?= python3
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench lock clean
+.PHONY: help run test check bench battery lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -33,6 +33,10 @@ check:  ## lint, format, types, tests (the tests hold size limits and layers too
 bench:  ## measure: every number in the docs comes from here
 	@$(INSTALL) .venv-bench requirements/bench.txt
 	@$(BENCH) bench/run.py
+
+battery:  ## compare with other systems on bad arguments, and write docs/battery.md
+	@$(INSTALL) .venv-bench requirements/bench.txt
+	@$(BENCH) bench/battery/run.py --out docs/battery.md
 
 # All three lists are first solved as one, and then each from that answer, so that they agree on versions.
 UV := .venv-lock/bin/uv

@@ -154,7 +154,7 @@ RULES: dict[str, list[Any]] = {
     "drop-empty": [INTEGER, {"type": "string", "minLength": 1}],
     "member-case": [{"enum": ["a"]}],
     "wrap": [{"type": "array"}, {"type": ["array", "null"]}],
-    "quote": [{"type": "string"}],
+    "quote": [{"type": "string"}, {"type": ["string", "null"]}, {"enum": ["1"]}],
 }
 NOT_THERE: dict[str, list[Any]] = {
     "whole-number": [{"type": "number"}, {"type": ["integer", "number"]}, {}],
@@ -165,7 +165,7 @@ NOT_THERE: dict[str, list[Any]] = {
     "drop-empty": [{"type": "string"}, {}],
     "member-case": [{"enum": [1]}, {"type": "string"}],
     "wrap": [{"type": ["array", "string"]}, {}, INTEGER],
-    "quote": [{"type": ["string", "integer"]}, INTEGER, {"enum": ["1"]}],
+    "quote": [{"type": ["string", "integer"]}, {"type": ["string", "boolean"]}, INTEGER],
 }
 
 

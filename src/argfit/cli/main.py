@@ -8,10 +8,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from argfit.cli import explain, fit, proxy
+from argfit.cli import explain, fit, lint, proxy
 from argfit.cli.say import shown
 
-_COMMANDS = {"fit": fit, "explain": explain, "proxy": proxy}
+_COMMANDS = {"fit": fit, "explain": explain, "lint": lint, "proxy": proxy}
 
 
 class _Parser(argparse.ArgumentParser):

@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # as type checkers read it; `argfit proxy` shares this st
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+LONGEST_WAIT = 3600.0  # seconds; longer than any client waits for an answer
 _REPAIRS = "repairs to make, by names with commas or all"
 _FORMATS = "formats that count (date, uuid, int32 and so on), by names with commas or all; they only describe otherwise"
 _BY_TOOL = "; after TOOL= for that tool only; may be repeated"
@@ -34,6 +35,17 @@ def add_strip(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="leave out this top-level argument where the tool does not declare it; may be repeated",
     )
+
+
+def seconds(text: str) -> float:
+    """A number of seconds."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= LONGEST_WAIT:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds from 0 to {LONGEST_WAIT:.0f}")
+    return number
 
 
 def gathered(pairs: Iterable[tuple[str, frozenset[str]]]) -> tuple[frozenset[str], dict[str, frozenset[str]]]:

@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from argfit.cli.options import add_formats, add_repair, add_strip, gathered
+from argfit.cli.options import add_formats, add_repair, add_strip, gathered, seconds
 from argfit.cli.say import say, shown
 from argfit.proxy import process
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from argfit.wire.conversation import Log
 
 SUMMARY = "a stdio MCP server behind argfit"
-LONGEST_WAIT = 3600.0  # seconds; longer than any client waits for an answer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,22 +41,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--schema-wait",
         metavar="SECONDS",
-        type=_seconds,
+        type=seconds,
         default=2.0,
         help="how long a call may wait for its tool's schema; past that it goes on untouched (default: 2)",
     )
     parser.add_argument("--verbose", action="store_true", help="write log lines to stderr, without values")
     parser.add_argument("misplaced", nargs="*", help=argparse.SUPPRESS)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= LONGEST_WAIT:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds from 0 to {LONGEST_WAIT:.0f}")
-    return seconds
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from argfit.cli.say import shown
 
 TYPE_CHECKING = False  # as type checkers read it; `argfit proxy` shares this start and must not wait for `typing`
@@ -38,10 +40,12 @@ def read_schema(file: str, tool: str | None) -> Any:
 
 
 def read_json(file: str, wanted: str) -> Any:
-    """The JSON value in a file; `wanted` says what it should hold."""
+    """The JSON value in a file, or on stdin where it is `-`; `wanted` says what it should hold."""
     from argfit.core import text as json_text
 
     try:
+        if file == "-" and sys.stdin is not None:
+            return json_text.loads(sys.stdin.buffer.read())
         with open(file, "rb") as opened:  # noqa: PTH123 - pathlib costs as much as the rest of this start
             return json_text.loads(opened.read())
     except OSError as error:

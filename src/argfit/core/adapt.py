@@ -26,9 +26,9 @@ _STAYS_OUTSIDE = frozenset("$schema $id id $anchor $dynamicAnchor $defs definiti
 _CONTENT = ("contentEncoding", "contentMediaType")
 
 
-def adapt(schema: Any, dialect: Dialect, formats: frozenset[str] = frozenset()) -> Source:
+def adapt(schema: Any, dialect: Dialect, formats: frozenset[str] = frozenset(), *, nulls: bool = True) -> Source:
     """Adapt a schema, and find its resources and anchors; `formats` are those to be judged."""
-    adapting = _Adapting(dialect, formats)
+    adapting = _Adapting(dialect, formats, nulls=nulls)
     document = adapting.visit(schema, "#", "#", "")
     references = set(_references(document))
     for location in _referred(document, references, adapting.seen):
@@ -41,9 +41,10 @@ def adapt(schema: Any, dialect: Dialect, formats: frozenset[str] = frozenset()) 
 
 
 class _Adapting:
-    def __init__(self, dialect: Dialect, formats: frozenset[str]) -> None:
+    def __init__(self, dialect: Dialect, formats: frozenset[str], *, nulls: bool) -> None:
         self.dialect = dialect
         self.formats = formats
+        self.nulls = nulls
         self.resources: dict[str, str] = {}
         self.anchors: dict[tuple[str, str], str] = {}
         self.moved: dict[str, str] = {}
@@ -112,7 +113,7 @@ class _Adapting:
                 schema["items"] = schema.pop("additionalItems")
                 self.moved[f"{location}/additionalItems"] = f"{location}/items"
         schema = _bounded(schema, self.formats)
-        if schema.get("nullable") is True or ("default" in schema and schema["default"] is None):
+        if self.nulls and (schema.get("nullable") is True or ("default" in schema and schema["default"] is None)):
             return _or_null(schema, self.dialect)
         return schema
 

@@ -22,8 +22,6 @@ from argfit.core.problem import Bounds, show_path
 from argfit.core.union import tag_of
 from argfit.core.values import is_number
 
-_SINGLES: tuple[Any, ...] = (5, "", True, {})  # one of each JSON type that is no list and not null
-
 
 class Line(msgspec.Struct, frozen=True):
     """One place: what it is called, whether it must be there, what must hold, which rules apply, what is inside."""
@@ -174,8 +172,8 @@ class _Outline:
             "drop-null": droppable and not self._fits(place.at, None),
             "drop-empty": root or (droppable and not self._fits(place.at, "")),
             "member-case": any(isinstance(member, str) for member in listed),
-            "wrap": self._takes(place.at, []) and not any(self._takes(place.at, one) for one in _SINGLES),
-            "quote": self._takes(place.at, "") and not listed and not self._takes(place.at, 5),
+            "wrap": self._engine.types.only(place.at, "array"),
+            "quote": self._engine.types.only(place.at, "string"),
         }
         yield from (name for name, applies in applying.items() if applies and name in on)
 

@@ -17,6 +17,8 @@ from argfit.core.values import is_of_type, type_of
 
 At = tuple[str, ...]
 
+_ONE_OF_EACH: dict[str, Any] = {"number": 0.5, "integer": 5, "string": "", "boolean": True, "object": {}, "array": []}
+
 
 def active(plan: Plan, judge: Judge, at: At, value: Any) -> list[Node]:
     """The nodes that look at `value` when the locations `at` do, each once, in the schema's order."""
@@ -100,6 +102,11 @@ class Types:
         """Whether a location can take a value of this type at all."""
         types = self.at(location)
         return types is None or self.has(types, value)
+
+    def only(self, at: At, name: str) -> bool:
+        """Whether a place takes values of one type only, null aside."""
+        taken = {kind for kind, one in _ONE_OF_EACH.items() if all(self.takes(location, one) for location in at)}
+        return taken == {name}
 
     def has(self, types: Iterable[str], value: Any) -> bool:
         """Whether a value is of one of these types."""

@@ -269,7 +269,7 @@ def _member_case(mender: Mender, at: At, nodes: list[Node], value: Any, path: Pa
 
 
 def _wrap(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
-    if value is None or value == "" or isinstance(value, list) or mender.takes(at, value) or not mender.takes(at, []):
+    if value is None or value == "" or isinstance(value, list) or not mender.engine.types.only(at, "array"):
         return None
     if (isinstance(value, dict) and list(value) == ["item"]) or (isinstance(value, str) and not _is_one(value)):
         return None
@@ -296,7 +296,7 @@ def _is_one(text: str) -> bool:
 def _quote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= EXACT:
         return None
-    if not mender.fits(at, str(value)):
+    if not mender.engine.types.only(at, "string") or not mender.fits(at, str(value)):
         return None
     edit = Edit(origin, "write", json_text.encoded(str(value)))
     return Mended(str(value), (Change(path, "quote", value, str(value)),), (edit,))

@@ -6,10 +6,11 @@ from argfit.core.prune import prune
 from argfit.core.source import SchemaError, Source, judged, nothing_usable
 
 
-def read(schema: object, formats: frozenset[str] = frozenset()) -> Source:
+def read(schema: object, formats: frozenset[str] = frozenset(), *, nulls: bool = True) -> Source:
     """Adapt a schema and leave out what the judge cannot use; SchemaError where it is no schema at all.
 
-    `formats` are those to be judged; all others are annotations.
+    `formats` are those to be judged, all others are annotations; without `nulls` a null is allowed only where the
+    schema's own types allow it.
     """
     if not isinstance(schema, dict | bool):
         raise SchemaError(schema)
@@ -18,7 +19,7 @@ def read(schema: object, formats: frozenset[str] = frozenset()) -> Source:
         schema = {key: value for key, value in schema.items() if key != "$schema"}
     dialect = dialect or DEFAULT
     try:
-        source = adapt(schema, dialect, formats)
+        source = adapt(schema, dialect, formats, nulls=nulls)
         return judged(source) or prune(source)
     except RecursionError:  # hundreds of levels written out: nobody's schema
         return nothing_usable(dialect)
