@@ -29,11 +29,13 @@ def list_tools(command: Sequence[str], patience: float) -> list[Any]:
     child = process.start(command)
     listing = Listing(version("argfit"))
     heard: queue.Queue[bytes] = queue.Queue()
-    threading.Thread(target=_listen, args=(child.stdout, heard), daemon=True).start()
+    ear = threading.Thread(target=_listen, args=(child.stdout, heard), daemon=True)
+    ear.start()
     try:
         _converse(cast("IO[bytes]", child.stdin), heard, listing, patience)
     finally:
         _end(child)
+        ear.join(FAREWELL)  # a grandchild may hold the pipe open for longer
     if listing.refusal:
         raise NoListing(f"the server refused to list its tools: {listing.refusal}")
     return listing.tools
@@ -63,7 +65,7 @@ def _converse(to_server: IO[bytes], heard: "queue.Queue[bytes]", listing: Listin
 
 
 def _listen(from_server: IO[bytes], heard: "queue.Queue[bytes]") -> None:
-    with suppress(OSError, ValueError):
+    with suppress(OSError), from_server:
         while chunk := from_server.read(CHUNK):
             heard.put(chunk)
     heard.put(b"")
