@@ -18,8 +18,7 @@ from argfit.core.judge import too_deep
 from argfit.core.problem import Problem, message
 from argfit.core.quick import LookCloser
 from argfit.core.repair import DROP_EMPTY, Mender
-from argfit.core.spelling import DROPS, STRIP, Change, apply
-from argfit.core.values import EXACT
+from argfit.core.spelling import DROPS, STRIP, Change, apply, from_digits
 
 PROBLEMS_HELD = 10
 
@@ -51,13 +50,9 @@ def fit_value(engine: Engine, arguments: Any) -> Fit:
     try:
         if engine.is_right(arguments):
             return Fit(True, arguments)
-        fit, _ = _fit_closely(engine, arguments, quick=True)
+        return _fit_closely(engine, arguments, quick=True)[0]
     except RecursionError:
         return _beyond_us(engine, arguments)
-    if any(map(_at_risk, fit.changes)):
-        marked = (msgspec.structs.replace(change, at_risk=_at_risk(change)) for change in fit.changes)
-        fit = msgspec.structs.replace(fit, changes=tuple(marked))
-    return fit
 
 
 def fit_text(engine: Engine, text: bytes) -> Fit:
@@ -87,7 +82,7 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
         json = spliced(text, edits)
     elif fit.changes:
         json = _respelled_text(text, fit.changes, reading)
-    return Fit(fit.ok, fitted, fit.changes, fit.problems, fit.more, json)
+    return Fit(fit.ok, fitted, from_digits(fit.changes), fit.problems, fit.more, json)
 
 
 def _unjudged(text: bytes) -> Fit:
@@ -96,11 +91,6 @@ def _unjudged(text: bytes) -> Fit:
         return Fit(True, json_text.loads(text), json=text)
     except json_text.NotJson:
         return Fit(False, None, problems=(words.not_an_object(),), json=text)
-
-
-def _at_risk(change: Change) -> bool:
-    """Whether a change is of a float whose digits may have been lost before it became one."""
-    return isinstance(change.before, float) and not -EXACT <= change.before <= EXACT
 
 
 def _respelled_text(text: bytes, changes: tuple[Change, ...], reading: json_text.Reading) -> bytes:
@@ -123,8 +113,11 @@ def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> tuple[Fit, t
         return Fit(False, arguments, problems=(words.not_an_object(),)), ()
     if engine.recursive and too_deep(arguments):
         return _beyond_us(engine, arguments), ()
-    made = [Change((name,), STRIP, value, None) for name, value in arguments.items() if name in engine.strip]
-    fitted = apply(arguments, made) if made else arguments
+    made: list[Change] = []
+    fitted = arguments
+    if engine.strip:
+        made = [Change((name,), STRIP, value, None) for name, value in arguments.items() if name in engine.strip]
+        fitted = apply(arguments, made)
     fitted = _respelled(engine, fitted, made, quick=quick)
     if not quick:  # digits say what is whole; bounds and members are judged as any reader has them
         fitted = json_text.settle(fitted, whole_only=True)

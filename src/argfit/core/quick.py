@@ -3,6 +3,8 @@
 Rules
 - `quiet` says "certainly nothing to respell here"; `respell` returns the value as it is to be spelled (the same
   object where nothing changes) and notes its changes, or raises `LookCloser` where that must be judged first.
+- A `leaf` looks at a number alone, and its `respell` is for what is not quiet. The others are not asked twice: to ask
+  an object for quiet before its parts are asked would cost the square of its depth.
 - A value is never altered: what changes is a copy, made at the first change.
 - Scalars of exact type are what JSON readers make; anything else is looked at closely.
 """
@@ -32,6 +34,7 @@ class Watch(msgspec.Struct, frozen=True):
 
     quiet: Quiet
     respell: Respell
+    leaf: bool = False
 
 
 def _look_closer(value: Any, path: Path, out: list[Change]) -> Any:
@@ -69,19 +72,19 @@ def _holds_no_float(value: Any) -> bool:
 
 
 def _as_plain(value: Any, path: Path, out: list[Change]) -> Any:
-    return value if _is_no_float(value) else respelled(value, path, out, PLAIN_NUMBER)
+    return respelled(value, path, out, PLAIN_NUMBER)
 
 
-def _as_integer(value: Any, path: Path, out: list[Change]) -> Any:
-    return value if _is_no_float(value) else respelled(value, path, out)
-
-
-NOTHING = Watch(lambda value: True, lambda value, path, out: value)
-INTEGER = Watch(_is_no_float, _as_integer)
-PLAIN = Watch(_is_no_float, _as_plain)
+NOTHING = Watch(lambda value: True, lambda value, path, out: value, leaf=True)
+INTEGER = Watch(_is_no_float, respelled, leaf=True)
+PLAIN = Watch(_is_no_float, _as_plain, leaf=True)
 NO_FLOAT = _or_closer(_is_no_float)
 CLOSER = _or_closer(_holds_no_float)
 ALWAYS_CLOSER = Watch(lambda value: False, _look_closer)
+
+
+def _respelled(made: Watch, value: Any, path: Path, out: list[Change]) -> Any:
+    return value if made.leaf and made.quiet(value) else made.respell(value, path, out)
 
 
 def by_kind(scalar: Watch, in_object: Watch | None, in_list: Watch | None) -> Watch:
@@ -104,7 +107,7 @@ def by_kind(scalar: Watch, in_object: Watch | None, in_list: Watch | None) -> Wa
         if kind is list:
             return value if in_list is None else in_list.respell(value, path, out)
         if kind in _PLAIN:
-            return scalar.respell(value, path, out)
+            return value if scalar.quiet(value) else scalar.respell(value, path, out)
         raise LookCloser
 
     return Watch(quiet, respell)
@@ -113,7 +116,7 @@ def by_kind(scalar: Watch, in_object: Watch | None, in_list: Watch | None) -> Wa
 def some_members(named: list[tuple[str, Watch]]) -> Watch:
     """An object of which only the named members are looked at."""
     looks = [(name, made.quiet) for name, made in named]
-    spells = [(name, made.respell) for name, made in named]
+    spells = [(name, made.quiet if made.leaf else None, made.respell) for name, made in named]
 
     def quiet(value: Any) -> bool:
         for name, look in looks:
@@ -124,11 +127,11 @@ def some_members(named: list[tuple[str, Watch]]) -> Watch:
 
     def respell(value: Any, path: Path, out: list[Change]) -> Any:
         copied = None
-        for name, spell in spells:
+        for name, look, spell in spells:
             part = value.get(name, _ABSENT)
-            if part is _ABSENT:
+            if part is _ABSENT or (look is not None and look(part)):
                 continue
-            after = spell(part, (*path, name), out)
+            after = spell(part, path + (name,), out)  # noqa: RUF005 - half the cost of unpacking
             if after is not part:
                 copied = copied or dict(value)
                 copied[name] = after
@@ -147,7 +150,7 @@ def any_member(named: dict[str, Watch], plain: set[str], rest: Watch) -> Watch:
         copied = None
         for key, part in value.items():
             if key not in plain:
-                after = named.get(key, rest).respell(part, (*path, key), out)
+                after = _respelled(named.get(key, rest), part, (*path, key), out)
                 if after is not part:
                     copied = copied or dict(value)
                     copied[key] = after
@@ -158,7 +161,7 @@ def any_member(named: dict[str, Watch], plain: set[str], rest: Watch) -> Watch:
 
 def every_item(made: Watch, start: int) -> Watch:
     """A list each item of which, from `start` on, is looked at alike."""
-    look, spell = made.quiet, made.respell
+    look, spell, leaf = made.quiet, made.respell, made.leaf
 
     def quiet(value: Any) -> bool:
         for part in value[start:] if start else value:  # noqa: SIM110 - a plain loop is half the cost of all()
@@ -170,6 +173,8 @@ def every_item(made: Watch, start: int) -> Watch:
         copied = None
         for index in range(start, len(value)):
             part = value[index]
+            if leaf and look(part):
+                continue
             after = spell(part, (*path, index), out)
             if after is not part:
                 copied = copied or list(value)
@@ -187,7 +192,9 @@ def each_item(prefix: list[Watch], items: Watch) -> Watch:
         return all(made.quiet(part) for made, part in zip(prefix, value, strict=False)) and then.quiet(value)
 
     def respell(value: Any, path: Path, out: list[Change]) -> Any:
-        head = [made.respell(part, (*path, i), out) for i, (made, part) in enumerate(zip(prefix, value, strict=False))]
+        head = [
+            _respelled(made, part, (*path, i), out) for i, (made, part) in enumerate(zip(prefix, value, strict=False))
+        ]
         tail = then.respell(value, path, out)
         if tail is value and all(new is old for new, old in zip(head, value, strict=False)):
             return value

@@ -24,7 +24,7 @@ from argfit.core.engine import Engine
 from argfit.core.place import At, item_at, member_at
 from argfit.core.plan import Node
 from argfit.core.problem import Path, Problem, fold
-from argfit.core.spelling import Change, apply
+from argfit.core.spelling import Change, apply, from_digits
 from argfit.core.union import members_at
 from argfit.core.values import EXACT, same
 
@@ -237,7 +237,7 @@ def _unquote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, 
         return Mended(value, problems=mended.problems) if container else None
     change = Change(path, "unquote", value, mended.value)
     edit = Edit(origin, "write", spliced(text, mended.edits))
-    return Mended(mended.value, (change, *mended.changes), (edit,))
+    return Mended(mended.value, (change, *from_digits(mended.changes)), (edit,))
 
 
 def _under(step: int, change: Change) -> Change:

@@ -22,7 +22,7 @@ from argfit.core.choices import PLAIN_NUMBER, WHOLE_NUMBER
 from argfit.core.place import At, item_at, member_at
 from argfit.core.plan import Node
 from argfit.core.problem import Path
-from argfit.core.values import is_number, same, whole
+from argfit.core.values import EXACT, INT64_HIGH, INT64_LOW, is_number, same, whole
 
 Votes = dict[Path, "Vote"]
 
@@ -56,7 +56,7 @@ def changes(walk: Walk, value: Any, at: At = ("#",), *, plain: bool = False) -> 
     `plain` says that `plain-number` is on.
     """
     return [
-        Change(path, vote.rule, before, vote.spelled)
+        Change(path, vote.rule, before, vote.spelled, isinstance(before, float) and not -EXACT <= before <= EXACT)
         for path, vote in _Poll(walk, plain=plain).votes(at, value, ()).items()
         if type(vote.spelled) is not type(before := at_path(value, path))
     ]
@@ -64,11 +64,19 @@ def changes(walk: Walk, value: Any, at: At = ("#",), *, plain: bool = False) -> 
 
 def respelled(value: float, path: Path, out: list[Change], rule: str = WHOLE_NUMBER) -> float:
     """A float where an integer is wanted: the integer, if it spells one, with the change noted in `out`."""
-    after = whole(value)
-    if after is None:
+    if not value.is_integer():  # nor is a NaN or an infinity
         return value
-    out.append(Change(path, rule, value, after))
+    after = int(value)
+    at_risk = not -EXACT <= after <= EXACT
+    if at_risk and not INT64_LOW <= after <= INT64_HIGH:
+        return value
+    out.append(Change(path, rule, value, after, at_risk))
     return after
+
+
+def from_digits(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """The changes of a value that was read from text: no digit of it was lost before."""
+    return tuple(msgspec.structs.replace(change, at_risk=False) if change.at_risk else change for change in changes)
 
 
 def apply(value: Any, changes: list[Change]) -> Any:

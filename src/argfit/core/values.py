@@ -35,7 +35,7 @@ def whole(value: Any) -> int | None:
     if isinstance(value, Decimal):
         if not value.is_finite() or value.adjusted() > INT64_EXPONENT or value != value.to_integral_value():
             return None
-    elif not math.isfinite(value) or not value.is_integer():
+    elif not value.is_integer():  # nor is a NaN or an infinity
         return None
     integer = int(value)
     return integer if INT64_LOW <= integer <= INT64_HIGH else None

@@ -50,9 +50,10 @@ def watch(plan: Plan, types: Types, *, plain: bool = False) -> Watch | None:
     """Compile the quick way; None where the plan asks for no spelling anywhere. `plain`: `plain-number` is on."""
     interesting = _interesting(plan, plain=plain)
     try:
-        return _Maker(plan, types, interesting, plain=plain).of(frozenset({"#"}))
+        made = _Maker(plan, types, interesting, plain=plain).of(frozenset({"#"}))
     except (RecursionError, TooManySpots):
         return CLOSER
+    return None if made is None or made.leaf else made  # arguments are an object: there is no number to look at
 
 
 def _interesting(plan: Plan, *, plain: bool) -> set[str]:
