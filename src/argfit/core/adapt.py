@@ -10,7 +10,7 @@ Rules (contract, section 4)
 """
 
 import re
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
@@ -23,18 +23,26 @@ _BLOCKS_NULL = (*REFERENCES, "allOf", "not", "if")
 _ODD = re.compile(r"[^A-Za-z0-9/~!$&'()*+,;=:@?#%._-]|%(?![0-9A-Fa-f]{2})|#.*#")
 # What stays outside when a schema is wrapped: what names it, and what is referred to by where it stands.
 _STAYS_OUTSIDE = frozenset("$schema $id id $anchor $dynamicAnchor $defs definitions".split())
+_HOLDS_SCHEMAS = ONE_SCHEMA | LIST_OF_SCHEMAS | NAMED_SCHEMAS
 _CONTENT = ("contentEncoding", "contentMediaType")
+# A schema with none of these is what it says: most arguments have a type and a description.
+_TELLS = _HOLDS_SCHEMAS | set("$ref $id id $anchor $dynamicAnchor nullable default format".split()) | set(_CONTENT)
 
 
 def adapt(schema: Any, dialect: Dialect, formats: frozenset[str] = frozenset(), *, nulls: bool = True) -> Source:
     """Adapt a schema, and find its resources and anchors; `formats` are those to be judged."""
     adapting = _Adapting(dialect, formats, nulls=nulls)
     document = adapting.visit(schema, "#", "#", "")
-    references = set(_references(document))
-    for location in _referred(document, references, adapting.seen):
-        part = part_at(document, location)
-        document = with_part(document, steps(location), adapting.visit(part, location, "#", ""))
-    if adapting.moved or any(map(_ODD.search, references)):
+    followed: set[str] = set()
+    while ahead := sorted(adapting.references - followed):
+        followed.update(ahead)
+        for location in map(unquote, ahead):
+            # a reference may lead where no keyword does, such as to `#/components/schemas/X`
+            if location.startswith("#/") and location not in adapting.seen:
+                with suppress(KeyError):
+                    part = adapting.visit(part_at(document, location), location, "#", "")
+                    document = with_part(document, steps(location), part)
+    if adapting.moved or any(map(_ODD.search, followed)):
         document = _followed(document, adapting.moved)
     adapting.resources.setdefault("", "#")
     return Source(document, dialect, adapting.resources, adapting.anchors, formats)
@@ -49,11 +57,12 @@ class _Adapting:
         self.anchors: dict[tuple[str, str], str] = {}
         self.moved: dict[str, str] = {}
         self.seen: set[str] = set()
+        self.references: set[str] = set()
 
     def visit(self, schema: Any, location: str, home: str, home_uri: str) -> Any:
         """The schema as it is meant, its parts with it; the same object where nothing is to be said anew."""
         self.seen.add(location)
-        if not isinstance(schema, dict):
+        if not isinstance(schema, dict) or schema.keys().isdisjoint(_TELLS):
             return schema
         home, home_uri = self._named(schema, location, home, home_uri)
         meant = self._as_meant(schema, location)
@@ -68,7 +77,9 @@ class _Adapting:
         return self._parts(meant, location, home, home_uri)
 
     def _named(self, schema: dict[str, Any], location: str, home: str, home_uri: str) -> tuple[str, str]:
-        """Note what names a schema; returns the resource that it is in, or begins."""
+        """Note what names a schema and what it refers to; returns the resource that it is in, or begins."""
+        if isinstance(schema.get("$ref"), str):
+            self.references.add(schema["$ref"])
         name = schema.get(self.dialect.id_keyword)
         if isinstance(name, str) and not (self.dialect.ref_hides_siblings and "$ref" in schema):
             if name.startswith("#") and name[1:]:  # the anchors of drafts 4 to 7
@@ -84,6 +95,8 @@ class _Adapting:
     def _parts(self, schema: dict[str, Any], location: str, home: str, home_uri: str) -> dict[str, Any]:
         changed: dict[str, Any] = {}
         for keyword, value in schema.items():
+            if keyword not in _HOLDS_SCHEMAS:
+                continue
             part: Any
             where = location + step_of(keyword)
             if keyword in NAMED_SCHEMAS and isinstance(value, dict):
@@ -163,31 +176,6 @@ def _is_null(branch: Any) -> bool:
     says = types is not None or members is not None
     by_type = types is None or types == "null" or (isinstance(types, list) and "null" in types)
     return says and by_type and (members is None or None in _listed(members)) and branch.get("const") is None
-
-
-def _referred(document: Any, references: set[str], seen: set[str]) -> Iterator[str]:
-    """Locations that a reference leads to but no keyword does, such as `#/components/schemas/X`."""
-    for reference in sorted(references):
-        location = unquote(reference)
-        if location.startswith("#/") and location not in seen:
-            try:
-                part = part_at(document, location)
-            except KeyError:
-                continue
-            if isinstance(part, dict):
-                yield location
-
-
-def _references(document: Any) -> Iterator[str]:
-    pending = [document]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, dict):
-            pending.extend(part.values())
-            if isinstance(part.get("$ref"), str):
-                yield part["$ref"]
-        elif isinstance(part, list):
-            pending.extend(part)
 
 
 def _followed(document: Any, moved: dict[str, str]) -> Any:

@@ -18,7 +18,7 @@ from argfit.core.dialect import Dialect
 from argfit.core.judge import meets
 from argfit.core.problem import Bounds, Path
 from argfit.core.prune import without_loop
-from argfit.core.source import REFERENCES, Source, judged, nothing_usable, step_of
+from argfit.core.source import REFERENCES, Source, judged, nothing_usable, step_of, unescaped
 from argfit.core.values import same
 
 
@@ -70,25 +70,22 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
     def in_place(self) -> tuple[str, ...]:
         """Locations that look at the very value this node looks at."""
-        maybe = (self.if_, self.then, self.else_, self.not_)
-        return (
-            *self.refs,
-            *self.all_of,
-            *self.any_of,
-            *self.one_of,
-            *self.dependent_schemas.values(),
-            *(at for at in maybe if at),
-        )
+        found = self.refs + self.all_of + self.any_of + self.one_of
+        if self.dependent_schemas:
+            found += tuple(self.dependent_schemas.values())
+        if self.if_ or self.then or self.else_ or self.not_:
+            found += tuple(at for at in (self.if_, self.then, self.else_, self.not_) if at)
+        return found
 
     def inside(self) -> tuple[str, ...]:
         """Locations that look at a part of the value this node looks at."""
-        maybe = (self.items, self.contains, self.unevaluated_items, self.additional, self.unevaluated_members)
-        return (
-            *self.prefix,
-            *self.properties.values(),
-            *self.patterns.values(),
-            *(at for at in maybe if at),
-        )
+        found = self.prefix
+        if self.properties or self.patterns:
+            found += (*self.properties.values(), *self.patterns.values())
+        if self.items or self.contains or self.additional or self.unevaluated_items or self.unevaluated_members:
+            maybe = (self.items, self.contains, self.unevaluated_items, self.additional, self.unevaluated_members)
+            found += tuple(at for at in maybe if at)
+        return found
 
     def __repr__(self) -> str:
         said = (
@@ -130,13 +127,25 @@ def compile_plan(source: Source) -> tuple[Plan, Source]:
 
 def _nodes(source: Source) -> dict[str, Node]:
     nodes: dict[str, Node] = {}
+    parts = {"#": source.document}
     pending = ["#"]
     while pending:
         at = pending.pop()
         if at not in nodes:
-            nodes[at] = node = _node(source, source.at(at), at)
-            pending.extend(reversed((*node.in_place(), *node.inside(), *([node.names] if node.names else []))))
+            nodes[at] = node = _node(source, _part(parts, at), at)
+            ahead = node.in_place() + node.inside() + ((node.names,) if node.names else ())
+            pending.extend(reversed(ahead))
     return nodes
+
+
+def _part(parts: dict[str, Any], at: str) -> Any:
+    """The part of a document at a location that it has; `parts` are those found so far."""
+    found = parts.get(at, _part)
+    if found is _part:
+        home, _, last = at.rpartition("/")
+        inside = _part(parts, home)
+        found = parts[at] = inside[int(last)] if isinstance(inside, list) else inside[unescaped(last)]
+    return found
 
 
 def _node(source: Source, schema: Any, at: str) -> Node:
@@ -158,6 +167,8 @@ def _node(source: Source, schema: Any, at: str) -> Node:
 
 def _loop(nodes: dict[str, Node], *, inside: bool = False) -> list[str] | None:
     """The locations of a circle, in order: in place, or also by going `inside` values."""
+    if not any(node.refs for node in nodes.values()):  # a schema cannot hold itself
+        return None
 
     def ahead_of(at: str) -> list[str]:
         return [*nodes[at].in_place(), *(nodes[at].inside() if inside else ())]
@@ -306,7 +317,8 @@ def _many(name: str, keyword: str) -> _Reader:
 
 def _named(name: str, keyword: str) -> _Reader:
     def read(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
-        fields[name] = {key: at + step_of(keyword) + step_of(key) for key in schema[keyword]}
+        home = at + step_of(keyword)
+        fields[name] = {key: home + step_of(key) for key in schema[keyword]}
 
     return read
 

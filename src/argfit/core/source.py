@@ -117,9 +117,15 @@ def with_part(document: Any, path: list[str], part: Any) -> Any:
 
 def step_of(name: str | int) -> str:
     """One step of a location, escaped as RFC 6901 says."""
-    return f"/{str(name).replace('~', '~0').replace('/', '~1')}"
+    text = str(name)
+    return f"/{text.replace('~', '~0').replace('/', '~1')}" if "/" in text or "~" in text else f"/{text}"
 
 
 def steps(location: str) -> list[str]:
     """The unescaped steps of a location."""
-    return [step.replace("~1", "/").replace("~0", "~") for step in location.split("/")[1:]]
+    return [unescaped(step) for step in location.split("/")[1:]]
+
+
+def unescaped(step: str) -> str:
+    """A step as it was before it was escaped."""
+    return step.replace("~1", "/").replace("~0", "~") if "~" in step else step

@@ -58,11 +58,13 @@ def watch(plan: Plan, types: Types, *, plain: bool = False) -> Watch | None:
 
 def _interesting(plan: Plan, *, plain: bool) -> set[str]:
     """The locations from which a wish for a spelling can be reached."""
+    found = {at for at, node in plan.nodes.items() if _wishes(node) or (plain and "number" in node.types)}
+    if not found:
+        return found
     into: dict[str, list[str]] = {}
     for at, node in plan.nodes.items():
         for there in (*node.in_place(), *node.inside()):
             into.setdefault(there, []).append(at)
-    found = {at for at, node in plan.nodes.items() if _wishes(node) or (plain and "number" in node.types)}
     pending = list(found)
     while pending:
         for at in into.get(pending.pop(), ()):
@@ -93,7 +95,8 @@ class _Maker:
         self._types = types
         self._interesting = interesting
         self._plain = plain
-        self._made: dict[Spot, Watch | None] = {}
+        self._made: dict[Spot, Watch] = {}
+        self._making: set[Spot] = set()
 
     def of(self, spot: Spot) -> Watch | None:
         """The watch of a spot; None where there is nothing to see."""
@@ -102,17 +105,27 @@ class _Maker:
             return None
         if len(self._made) > SPOTS_PER_NODE * len(self._plan.nodes):
             raise TooManySpots
+        if spot in self._making:
+            return self._later(spot)
         if spot not in self._made:
-            later: list[Watch] = []
-            self._made[spot] = Watch(
-                lambda value: later[0].quiet(value),  # noqa: PLW0108 - in a recursion, it is not there yet
-                lambda value, path, out: later[0].respell(value, path, out),  # noqa: PLW0108 - likewise
-            )
-            later.append(self._make(spot))
-            self._made[spot] = later[0]
+            self._making.add(spot)
+            self._made[spot] = self._make(spot)
+            self._making.remove(spot)
         return self._made[spot]
 
+    def _later(self, spot: Spot) -> Watch:
+        """The watch of a spot that holds itself, and is still being made."""
+        made = self._made
+        return Watch(
+            lambda value: made[spot].quiet(value),
+            lambda value, path, out: made[spot].respell(value, path, out),
+        )
+
     def _make(self, spot: Spot) -> Watch:
+        if len(spot) == 1:
+            node = self._plan.nodes[next(iter(spot))]
+            if node.members is None and not node.in_place() and not node.inside():
+                return self._scalar([node])
         numeric = self._seen_by(spot, "number")
         scalar, in_object, in_list = self._scalar(numeric), self._object(spot), self._list(spot)
         close = numeric is None or scalar is NO_FLOAT or CLOSER in (in_object, in_list)
@@ -158,6 +171,9 @@ class _Maker:
         if not self._interesting.isdisjoint(patterns) or (rest and patterns):
             return None
         declared = dict.fromkeys(name for node in nodes for name in node.properties)
+        if not rest:  # then only what leads to a wish needs a look
+            seen = {name for node in nodes for name, there in node.properties.items() if there in self._interesting}
+            declared = {name: None for name in declared if name in seen}
         return _Inside({name: frozenset(member_at(nodes, name)) for name in declared}, rest)
 
     def _seen_by(self, spot: Spot, kind: str) -> list[Node] | None:
@@ -169,6 +185,8 @@ class _Maker:
             if at in found or at not in self._interesting:
                 continue
             node = found[at] = self._plan.nodes[at]
+            if node.members is None and not node.in_place():
+                continue
             if kind != "number" and any(isinstance(member, dict | list) for member in node.members or ()):
                 return None
             maybe = [node.then, node.else_] if node.if_ else []
