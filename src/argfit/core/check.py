@@ -4,8 +4,8 @@ Rules
 - The judge says *whether* arguments are valid; this walk says *where* and *in which words*.
 - All problems at once, in the schema's order: declared members as declared, then what is undeclared, as sent.
 - A value of the wrong type has one problem: bounds, lengths and parts are named only to the right type.
-- A walk remembers what it found at (locations, path): shared branches are looked at once, so nested unions
-  cost the number of places, not the number of ways to them.
+- A walk remembers what it found of a value at (locations, path): shared branches are looked at once, so nested
+  unions cost the number of places, not the number of ways to them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,18 +20,18 @@ from argfit.core.union import Union, explained, tag_of
 from argfit.core.values import is_number, key_of, same
 
 Problems = tuple[Problem, ...]
-SUGGESTIONS = 20  # did-you-means looked for in one walk: more than a fit can show, fewer than a caller can ask
+SUGGESTIONS = 20  # places with a did-you-mean in one walk: more than a fit can show, fewer than a caller can ask
 
 
 class Walk:
-    """One look at one value: the plan, the judge, and what was found so far."""
+    """A look at values: the plan, the judge, and what was found so far, value by value."""
 
     def __init__(self, plan: Plan, judge: Judge, types: Types) -> None:
         self.plan = plan
         self.judge = judge
         self.types = types
-        self._found: dict[tuple[At, Path, bool], Problems] = {}
-        self._suggestions = SUGGESTIONS
+        self._found: dict[tuple[At, Path, bool, int], tuple[Any, Problems]] = {}
+        self._suggested: set[Path] = set()
         self._members: dict[str, frozenset[tuple[str, Any] | None]] = {}
 
     def nodes(self, at: At, value: Any) -> list[Node]:
@@ -40,11 +40,12 @@ class Walk:
 
     def problems(self, at: At, value: Any, path: Path, *, owed: bool = True) -> Problems:
         """What is wrong with `value` at a place; `owed` says that leaving it out is no way out."""
-        known = self._found.get((at, path, owed))
+        key = (at, path, owed, id(value))
+        known = self._found.get(key)
         if known is None:
-            known = tuple(dict.fromkeys(_problems(self, self.nodes(at, value), value, path, owed=owed)))
-            self._found[at, path, owed] = known
-        return known
+            found = tuple(dict.fromkeys(_problems(self, self.nodes(at, value), value, path, owed=owed)))
+            known = self._found[key] = (value, found)  # the value is kept, so that its id stays its own
+        return known[1]
 
     def accepting(self, group: At, value: Any, path: Path) -> list[str]:
         """The branches of a union that take `value`."""
@@ -56,10 +57,11 @@ class Walk:
         shapes = {branch: self.nodes((branch,), value) for branch in by_type}
         return Union(group, by_type, tag_of(self.plan, shapes, value) if isinstance(value, dict) else None)
 
-    def suggestible(self, names: list[str]) -> list[str]:
-        """The names to suggest from, as long as there is something to be gained by it."""
-        self._suggestions -= 1
-        return names if self._suggestions >= 0 else []
+    def suggestible(self, path: Path, names: list[str]) -> list[str]:
+        """The names to suggest from at a place, as long as there is something to be gained by it."""
+        if len(self._suggested) < SUGGESTIONS:
+            self._suggested.add(path)
+        return names if path in self._suggested else []
 
     def is_member(self, node: Node, value: Any) -> bool:
         """Whether a value equals one of the node's listed members, if it lists any."""
@@ -113,7 +115,7 @@ def _problems(walk: Walk, nodes: list[Node], value: Any, path: Path, *, owed: bo
     members = next((node.members for node in nodes if not walk.is_member(node, value)), None)
     if members is not None:
         texts = [member for member in members if isinstance(member, str)] if isinstance(value, str) else []
-        yield words.not_a_member(path, members, value, walk.suggestible(texts))
+        yield words.not_a_member(path, members, value, walk.suggestible(path, texts))
         return
     if types is not None and not walk.types.has(types, value):
         # where the nodes contradict each other, the first that refuses the value speaks
@@ -235,7 +237,7 @@ def _object(walk: Walk, nodes: list[Node], value: dict[str, Any], path: Path) ->
             continue
         at = member_at(nodes, name) + loose.get(name, ())
         if name not in declared and any(walk.plan.nodes[there].never for there in at):
-            yield words.unknown((*path, name), walk.suggestible(absent))
+            yield words.unknown((*path, name), walk.suggestible((*path, name), absent))
         elif at:
             yield from walk.problems(at, value[name], (*path, name), owed=name in required)
     for node in nodes:
@@ -250,5 +252,5 @@ def _object(walk: Walk, nodes: list[Node], value: dict[str, Any], path: Path) ->
                 yield (
                     words.other((*path, name))
                     if name in declared
-                    else words.unknown((*path, name), walk.suggestible(absent))
+                    else words.unknown((*path, name), walk.suggestible((*path, name), absent))
                 )

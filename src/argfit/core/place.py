@@ -8,7 +8,7 @@ Rules
 - `if`, `not`, `contains` only judge.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from argfit.core.judge import Judge, meets
@@ -22,6 +22,10 @@ _ONE_OF_EACH: dict[str, Any] = {"number": 0.5, "integer": 5, "string": "", "bool
 
 def active(plan: Plan, judge: Judge, at: At, value: Any) -> list[Node]:
     """The nodes that look at `value` when the locations `at` do, each once, in the schema's order."""
+    if len(at) == 1:
+        node = plan.nodes[at[0]]
+        if not (node.refs or node.all_of or node.if_ or node.dependent_schemas):
+            return [node]
     found: dict[str, Node] = {}
     pending = list(reversed(at))
     while pending:
@@ -108,8 +112,11 @@ class Types:
         taken = {kind for kind, one in _ONE_OF_EACH.items() if all(self.takes(location, one) for location in at)}
         return taken == {name}
 
-    def has(self, types: Iterable[str], value: Any) -> bool:
+    def has(self, types: Collection[str], value: Any) -> bool:
         """Whether a value is of one of these types."""
+        found = type_of(value)
+        if found != "number":
+            return found in types or (found == "integer" and "number" in types)
         return any(is_of_type(value, name, whole_float_is_integer=self._whole_floats) for name in types)
 
     def _work_out(self, node: Node) -> tuple[str, ...] | None:

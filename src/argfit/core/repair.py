@@ -7,18 +7,21 @@ Rules (contract, section 3)
   none is taken.
 - Where decoding or renaming gives the right container or key but something inside is wrong, the value stays as
   it came, and what is named is what was found inside.
-- `unquote` never feeds a drop: the word "null" is null only where null is allowed.
+- `unquote` never feeds a drop: the word "null" is null only where null is allowed. Nor is what it decodes to repaired
+  as a whole (text for a list is not one value of it): only what is inside of it is.
+- A drop may not break what holds the argument: where one of two is required, neither is optional.
 - Every edit names the place it had when the arguments came, so that it can be spliced into their text.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import msgspec
 
 from argfit.core import text as json_text
-from argfit.core.check import Problems, Walk
+from argfit.core.check import Problems
+from argfit.core.choices import WHOLE_NUMBER
 from argfit.core.edit import Edit, spliced
 from argfit.core.engine import Engine
 from argfit.core.place import At, item_at, member_at
@@ -26,14 +29,16 @@ from argfit.core.plan import Node
 from argfit.core.problem import Path, Problem, fold
 from argfit.core.spelling import Change, apply, from_digits
 from argfit.core.union import members_at
-from argfit.core.values import EXACT, same
+from argfit.core.values import EXACT, is_number, same
 
 RENAME, RENAME_CASE, DROP_NULL, DROP_EMPTY = "rename", "rename-case", "drop-null", "drop-empty"
 
+FEW = 20  # members that are left out of one object, tried one by one
 _PLAIN_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.0+)?\Z")
 _MAY_BE_JSON = re.compile(r"[-0-9{\[tfnTF]")
 _PYTHON_WORDS = {"True": True, "False": False}
 _SPLITS = re.compile(r"[,;\n\r]")
+_CUT_OFF = re.compile(r"""\s*[\[{]\s*["'\[{]""")  # a list or an object that was not written to its end
 _PAIRS = ("[]", "{}", "()", "<>", '""')
 
 
@@ -52,47 +57,55 @@ class Mender:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.on = engine.repairs
-        self._mended: dict[tuple[At, Path, Path, bool, int], tuple[Any, Mended]] = {}
+        self.walk = engine.walk()
+        self._mended: dict[tuple[At, Path, Path, bool, bool, int], tuple[Any, Mended]] = {}
 
-    def mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True) -> Mended:
-        """Mend a value at a place; `origin` is where it stood when it came.
+    def mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True, whole: bool = True) -> Mended:
+        """Mend a value at a place; `origin` is where it stood when it came. Without `whole`, only what is inside.
 
         What came of a place is remembered: the branches of nested unions lead to the same places many times over.
         """
-        key = (at, path, origin, owed, id(value))
+        key = (at, path, origin, owed, whole, id(value))
         if key not in self._mended:
-            self._mended[key] = (value, self._mend(at, value, path, origin, owed=owed))  # the value keeps its id
+            # the value is kept, so that its id stays its own
+            self._mended[key] = (value, self._mend(at, value, path, origin, owed=owed, whole=whole))
         return self._mended[key][1]
 
-    def _mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool) -> Mended:
-        walk = self.engine.walk()
-        problems = walk.problems(at, value, path, owed=owed)
+    def _mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool, whole: bool) -> Mended:
+        problems = self.walk.problems(at, value, path, owed=owed)
         if not problems:
             return Mended(value)
-        inside = self._inside(walk, at, value, path, origin, problems) if isinstance(value, dict | list) else None
+        inside = self._inside(at, value, path, origin, problems) if isinstance(value, dict | list) else None
         if inside is not None and not inside.problems:
             return inside
-        nodes = walk.nodes(at, value)
-        for name, repair in REPAIRS.items() if path else ():  # the arguments as a whole are an object, and stay one
+        nodes = self.walk.nodes(at, value)
+        # the arguments as a whole are an object, and stay one
+        for name, repair in REPAIRS.items() if path and whole else ():
             tried = repair(self, at, nodes, value, path, origin) if name in self.on else None
             if tried is not None:
                 return tried
         return inside or Mended(value, problems=problems)
 
-    def respell_and_mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True) -> Mended:
+    def respell_and_mend(
+        self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True, whole: bool = True
+    ) -> Mended:
         """Mend a value that comes to a place it did not stand at: its numbers are yet to be spelled as wanted there."""
         spelled = self.engine.respellings(value, at)
         respelled = apply([value], [_under(0, change) for change in spelled])[0]
-        mended = self.mend(at, respelled, path, origin, owed=owed)
+        mended = self.mend(at, respelled, path, origin, owed=owed, whole=whole)
         if mended.problems:
             return mended
         told = tuple(msgspec.structs.replace(change, path=(*path, *change.path)) for change in spelled)
         edits = [Edit((*origin, *change.path), "write", json_text.encoded(change.after)) for change in spelled]
         return Mended(mended.value, (*told, *mended.changes), (*edits, *mended.edits))
 
+    def wants_integer(self, at: At, number: Any) -> bool:
+        """Whether a place takes a number as an integer, or as a listed one."""
+        return any(change.rule == WHOLE_NUMBER for change in self.engine.respellings(number, at))
+
     def fits(self, at: At, value: Any) -> bool:
         """Whether a value fits a place."""
-        return not self.engine.walk().problems(at, value, ())
+        return not self.walk.problems(at, value, ())
 
     def takes(self, at: At, kind: Any) -> bool:
         """Whether every location of a place can take values of this one's type."""
@@ -100,14 +113,13 @@ class Mender:
 
     # -- inside objects and lists ---------------------------------------------------------------------
 
-    def _inside(self, walk: Walk, at: At, value: Any, path: Path, origin: Path, problems: Problems) -> Mended | None:
-        union = self._by_branch(walk, at, value, path, origin)
+    def _inside(self, at: At, value: Any, path: Path, origin: Path, problems: Problems) -> Mended | None:
+        union = self._by_branch(at, value, path, origin)
         if union is not None:
             return union
-        nodes = walk.nodes(at, value)
+        nodes = self.walk.nodes(at, value)
         if isinstance(value, dict):
-            wrong = {problem.path[: len(path) + 1] for problem in problems}
-            return self._object(walk, at, value, path, origin, wrong)
+            return self._object(at, value, path, origin, problems)
         parts = []
         for index, item in enumerate(value):
             below = item_at(nodes, index)
@@ -115,12 +127,12 @@ class Mender:
             parts.append(self.mend(below, item, step, (*origin, index)) if below else Mended(item))
         return self._together(at, [part.value for part in parts], parts, path, {})
 
-    def _by_branch(self, walk: Walk, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
+    def _by_branch(self, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
         """Mend under the branches of a union that could be meant; None where there is no union to look into."""
-        for node in walk.nodes(at, value):
+        for node in self.walk.nodes(at, value):
             for group in (node.any_of, node.one_of):
-                if group and set(group).isdisjoint(at) and not walk.accepting(group, value, path):
-                    near = walk.union(group, value).near(value)
+                if group and set(group).isdisjoint(at) and not self.walk.accepting(group, value, path):
+                    near = self.walk.union(group, value).near(value)
                     mended = [self.mend((*at, branch), value, path, origin) for branch in near]
                     fitting = [one for one in mended if self.fits(at, one.value)]
                     if fitting and all(same(one.value, fitting[0].value) for one in fitting):
@@ -128,13 +140,40 @@ class Mender:
                     return mended[0] if len(mended) == 1 else None
         return None
 
-    def _object(self, walk: Walk, at: At, value: dict[str, Any], path: Path, origin: Path, wrong: set[Path]) -> Mended:
-        """Mend the members of an object that are `wrong`, by their paths."""
-        nodes = walk.nodes(at, value)
+    def _object(self, at: At, value: dict[str, Any], path: Path, origin: Path, problems: Problems) -> Mended:
+        """Mend the members of an object that are wrong, leaving out only what the object can do without."""
+        outcome = self._members(at, value, path, origin, problems)
+        dropped = [edit.path[-1] for edit in outcome.edits if edit.kind == "drop" and edit.path[:-1] == origin]
+        if not self._breaks(at, value, dropped, path, problems):
+            return outcome
+        owed = {key for key in dropped if len(dropped) > FEW or self._breaks(at, value, [key], path, problems)}
+        if self._breaks(at, value, [key for key in dropped if key not in owed], path, problems):
+            owed = set(dropped)
+        return self._members(at, value, path, origin, problems, owed)
+
+    def _breaks(self, at: At, value: dict[str, Any], dropped: list[Any], path: Path, known: Problems) -> bool:
+        """Whether an object has a problem without these members that it does not have with them."""
+        if not dropped:
+            return False
+        rest = {key: part for key, part in value.items() if key not in dropped}
+        return not set(known).issuperset(self.walk.problems(at, rest, path))
+
+    def _members(
+        self,
+        at: At,
+        value: dict[str, Any],
+        path: Path,
+        origin: Path,
+        problems: Problems,
+        owed: Collection[Any] = (),
+    ) -> Mended:
+        """Mend the members that are wrong; those that are `owed` are not left out."""
+        wrong = {problem.path[: len(path) + 1] for problem in problems}
+        nodes = self.walk.nodes(at, value)
         required = {name for node in nodes for name in node.required}
         declared = {name for node in nodes for name in node.properties}
-        renames = self._renames(walk, nodes, value, declared, required)
-        loose = walk.loose(nodes, value, path)
+        renames = self._renames(nodes, value, declared, required)
+        loose = self.walk.loose(nodes, value, path)
         made: dict[str, Any] = {}
         parts: list[Mended] = []
         instead: dict[Path, Path] = {}
@@ -142,14 +181,14 @@ class Mender:
             name = renames.get(key, key)
             here, there = (*path, name), (*origin, key)
             below = member_at(nodes, name) + loose.get(key, ())
-            refused = any(walk.plan.nodes[location].never for location in below)
+            refused = any(self.walk.plan.nodes[location].never for location in below)
             if not below or refused or (here not in wrong and name == key):
                 made[key] = part
                 continue
             mend = self.mend if name == key else self.respell_and_mend
             mended = mend(below, part, here, there, owed=name in required)
             rule = _drop_rule(part)
-            if mended.problems and rule in self.on and name in declared - required:
+            if mended.problems and rule in self.on and name in declared - required and key not in owed:
                 parts.append(Mended(None, (Change(here, rule, part, None),), (Edit(there, "drop"),)))
             elif name != key and mended.problems:
                 made[key], instead[(*path, key)] = part, here
@@ -170,7 +209,7 @@ class Mender:
         told = {part.problems[0].path[: len(path) + 1]: part.problems for part in parts if part.problems}
         problems: dict[Problem, None] = {}
         spoken: set[Path] = set()
-        for problem in self.engine.walk().problems(at, value, path):
+        for problem in self.walk.problems(at, value, path):
             place = problem.path[: len(path) + 1]
             place = instead.get(place, place)
             if place not in told:
@@ -181,7 +220,7 @@ class Mender:
         return Mended(value, changes, edits, tuple(problems))
 
     def _renames(
-        self, walk: Walk, nodes: list[Node], value: dict[str, Any], declared: set[str], required: set[str]
+        self, nodes: list[Node], value: dict[str, Any], declared: set[str], required: set[str]
     ) -> dict[str, str]:
         """The undeclared keys that can be meant for one declared name each, by that name."""
         if self.on.isdisjoint((RENAME, RENAME_CASE)):
@@ -194,7 +233,7 @@ class Mender:
         found: dict[str, str] = {}
         for key in value:
             names = absent.get(like(key), []) if key not in declared else []
-            closed = any(walk.plan.nodes[there].never for there in member_at(nodes, key))
+            closed = any(self.walk.plan.nodes[there].never for there in member_at(nodes, key))
             if len(names) == 1 and (closed or names[0] in required):
                 found[key] = names[0]
         meant = list(found.values())
@@ -228,10 +267,9 @@ def _unquote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, 
     decoded = reading.value
     if isinstance(decoded, str) or value != value.strip() or (isinstance(decoded, float) and decoded - decoded != 0):
         return None
-    whole = any("integer" in node.types and "number" not in node.types for node in nodes)
-    if isinstance(decoded, int | float) and not isinstance(decoded, bool) and whole and not _PLAIN_INTEGER.match(value):
+    if is_number(decoded) and not _PLAIN_INTEGER.match(value) and mender.wants_integer(at, decoded):
         return None
-    mended = mender.respell_and_mend(at, decoded, path, ())
+    mended = mender.respell_and_mend(at, decoded, path, (), whole=False)
     if mended.problems:
         container = isinstance(decoded, dict | list) and mender.takes(at, decoded)
         return Mended(value, problems=mended.problems) if container else None
@@ -284,7 +322,7 @@ def _wrap(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, ori
 
 def _is_one(text: str) -> bool:
     """Whether text is plainly one value, and not a list in some spelling of its own."""
-    if _SPLITS.search(text) or text[0] + text[-1] in _PAIRS:
+    if _SPLITS.search(text) or text[0] + text[-1] in _PAIRS or _CUT_OFF.match(text):
         return False
     try:
         decoded = json_text.loads(text.encode("utf-8", "surrogatepass"))

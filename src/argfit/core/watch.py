@@ -117,8 +117,8 @@ class _Maker:
         """The watch of a spot that holds itself, and is still being made."""
         made = self._made
         return Watch(
-            lambda value: made[spot].quiet(value),
-            lambda value, path, out: made[spot].respell(value, path, out),
+            lambda value: made[spot].quiet(value),  # noqa: PLW0108 - it is not there yet
+            lambda value, path, out: made[spot].respell(value, path, out),  # noqa: PLW0108 - likewise
         )
 
     def _make(self, spot: Spot) -> Watch:
