@@ -6,7 +6,7 @@
 PYTHON ?= python3
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench battery lock clean
+.PHONY: help run test check bench battery sweep lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -37,6 +37,10 @@ bench:  ## measure: every number in the docs comes from here
 battery:  ## compare with other systems on bad arguments, and write docs/battery.md
 	@$(INSTALL) .venv-bench requirements/bench.txt
 	@$(BENCH) bench/battery/run.py --out docs/battery.md
+
+sweep:  ## call every tool listed in the folders CORPUS="..." rightly and wrongly, and judge what comes out
+	@$(INSTALL) .venv requirements/dev.txt
+	@$(VENV) bench/sweep/run.py $(CORPUS)
 
 # All three lists are first solved as one, and then each from that answer, so that they agree on versions.
 UV := .venv-lock/bin/uv

@@ -3,8 +3,9 @@ from typing import Any
 import pytest
 
 from argfit.core.judge import Judge
+from argfit.core.node import Node
 from argfit.core.place import Types, active, common_types, item_at, member_at
-from argfit.core.plan import Node, Plan, compile_plan
+from argfit.core.plan import Plan, compile_plan
 from argfit.core.schema import read
 
 

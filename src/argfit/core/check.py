@@ -13,8 +13,9 @@ from typing import Any
 
 from argfit.core import problem as words
 from argfit.core.judge import Judge, meets
+from argfit.core.node import Node
 from argfit.core.place import At, Types, active, common_types, item_at, member_at
-from argfit.core.plan import Node, Plan
+from argfit.core.plan import Plan
 from argfit.core.problem import Bounds, Path, Problem
 from argfit.core.union import Union, explained, tag_of
 from argfit.core.values import is_number, key_of, same

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from argfit.core.judge import Judge, meets
-from argfit.core.plan import Node, Plan
+from argfit.core.node import Node
+from argfit.core.plan import Plan
 from argfit.core.values import is_of_type, type_of
 
 At = tuple[str, ...]

@@ -24,8 +24,8 @@ from argfit.core.check import Problems
 from argfit.core.choices import WHOLE_NUMBER
 from argfit.core.edit import Edit, spliced
 from argfit.core.engine import Engine
+from argfit.core.node import Node
 from argfit.core.place import At, item_at, member_at
-from argfit.core.plan import Node
 from argfit.core.problem import Path, Problem, fold
 from argfit.core.spelling import Change, apply, from_digits
 from argfit.core.union import members_at

@@ -19,8 +19,8 @@ import msgspec
 
 from argfit.core.check import Walk
 from argfit.core.choices import PLAIN_NUMBER, WHOLE_NUMBER
+from argfit.core.node import Node
 from argfit.core.place import At, item_at, member_at
-from argfit.core.plan import Node
 from argfit.core.problem import Path
 from argfit.core.values import EXACT, INT64_HIGH, INT64_LOW, is_number, same, whole
 

@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 
 from argfit.core import problem as words
+from argfit.core.node import Node
 from argfit.core.place import At, Types
-from argfit.core.plan import Node, Plan
+from argfit.core.plan import Plan
 from argfit.core.problem import Path, Problem
 from argfit.core.values import key_of, same
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import msgspec
 
+from argfit.core.node import Node
 from argfit.core.place import Types, item_at, member_at
-from argfit.core.plan import Node, Plan
+from argfit.core.plan import Plan
 from argfit.core.quick import (
     ALWAYS_CLOSER,
     CLOSER,
