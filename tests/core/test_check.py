@@ -22,7 +22,7 @@ def closed(**properties: Any) -> dict[str, Any]:
 
 def named(schema: Any, value: Any) -> list[str]:
     engine = compile_engine(schema)
-    return [str(problem) for problem in Walk(engine.plan, engine.judge, engine.types).problems(("#",), value, ())]
+    return [str(problem) for problem in Walk(engine.shapes, engine.types).problems(("#",), value, ())]
 
 
 def test_all_problems_are_named_at_once_in_the_schemas_order() -> None:

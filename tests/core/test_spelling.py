@@ -16,7 +16,7 @@ INTEGER, NUMBER, TEXT = {"type": "integer"}, {"type": "number"}, {"type": "strin
 def spelled(asked: Any, value: Any, **beside: Any) -> Any:
     """The value as the exact rule spells it, where `asked` looks at it."""
     engine = compile_engine({"properties": {"n": asked}, **beside})
-    walk = Walk(engine.plan, engine.judge, engine.types_for_spelling)
+    walk = Walk(engine.shapes, engine.types_for_spelling)
     return apply({"n": value}, changes(walk, {"n": value}))["n"]
 
 
@@ -96,12 +96,12 @@ def test_a_number_is_spelled_as_the_schema_wants_it(asked: Any, before: Any, aft
 def test_what_is_not_asked_for_is_left_alone(asked: Any, value: Any) -> None:
     sent = {"n": value}
     engine = compile_engine({"properties": {"n": asked}})
-    assert changes(Walk(engine.plan, engine.judge, engine.types_for_spelling), sent) == []
+    assert changes(Walk(engine.shapes, engine.types_for_spelling), sent) == []
 
 
 def test_changes_are_told_in_the_values_order_with_before_and_after() -> None:
     engine = compile_engine({"properties": {"a": INTEGER, "b": {"items": INTEGER}}})
-    walk = Walk(engine.plan, engine.judge, engine.types_for_spelling)
+    walk = Walk(engine.shapes, engine.types_for_spelling)
     assert changes(walk, {"b": [1.0, 2, 3.0], "a": 4.0}) == [
         Change(("b", 0), WHOLE_NUMBER, 1.0, 1),
         Change(("b", 2), WHOLE_NUMBER, 3.0, 3),

@@ -18,7 +18,7 @@ def shape(kind: Any, **properties: Any) -> dict[str, Any]:
 def union_of(branches: list[Any], value: Any, **beside: Any) -> Union:
     engine = compile_engine({"properties": {"n": {"anyOf": branches}}, **beside})
     group = engine.plan.nodes["#/properties/n"].any_of
-    return Walk(engine.plan, engine.judge, engine.types).union(group, value)
+    return Walk(engine.shapes, engine.types).union(group, value)
 
 
 def numbers(union: Union, value: Any) -> list[int]:

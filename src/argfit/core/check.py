@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from argfit.core import problem as words
-from argfit.core.judge import Judge, meets
+from argfit.core.judge import meets
 from argfit.core.node import Node
-from argfit.core.place import At, Types, active, common_types, item_at, member_at
-from argfit.core.plan import Plan
-from argfit.core.problem import Bounds, Path, Problem
+from argfit.core.place import At, Types, item_at, member_at
+from argfit.core.problem import Path, Problem
+from argfit.core.shape import UNBOUNDED, Shape, Shapes
 from argfit.core.union import Union, explained, tag_of
-from argfit.core.values import is_number, key_of, same
+from argfit.core.values import is_number
 
 Problems = tuple[Problem, ...]
 SUGGESTIONS = 20  # places with a did-you-mean in one walk: more than a fit can show, fewer than a caller can ask
@@ -27,26 +27,34 @@ SUGGESTIONS = 20  # places with a did-you-mean in one walk: more than a fit can 
 class Walk:
     """A look at values: the plan, the judge, and what was found so far, value by value."""
 
-    def __init__(self, plan: Plan, judge: Judge, types: Types) -> None:
-        self.plan = plan
-        self.judge = judge
+    def __init__(self, shapes: Shapes, types: Types, *, remembers: bool = False) -> None:
+        self.shapes = shapes
+        self._remembers = remembers or shapes.meets_again
+        self.plan = shapes.plan
+        self.judge = shapes.judge
         self.types = types
         self._found: dict[tuple[At, Path, bool, int], tuple[Any, Problems]] = {}
         self._suggested: set[Path] = set()
-        self._members: dict[str, frozenset[tuple[str, Any] | None]] = {}
 
     def nodes(self, at: At, value: Any) -> list[Node]:
         """The nodes that look at `value` at a place."""
-        return active(self.plan, self.judge, at, value)
+        return self.shapes.of(at, value).nodes
 
     def problems(self, at: At, value: Any, path: Path, *, owed: bool = True) -> Problems:
         """What is wrong with `value` at a place; `owed` says that leaving it out is no way out."""
+        if not self._remembers:
+            return self._look(at, value, path, owed=owed)
         key = (at, path, owed, id(value))
         known = self._found.get(key)
         if known is None:
-            found = tuple(dict.fromkeys(_problems(self, self.nodes(at, value), value, path, owed=owed)))
-            known = self._found[key] = (value, found)  # the value is kept, so that its id stays its own
+            # the value is kept, so that its id stays its own
+            known = self._found[key] = (value, self._look(at, value, path, owed=owed))
         return known[1]
+
+    def _look(self, at: At, value: Any, path: Path, *, owed: bool) -> Problems:
+        shape = self.shapes.of(at, value)
+        found = _problems(self, shape, value, path, owed=owed)
+        return tuple(dict.fromkeys(found) if shape.repeats and len(found) > 1 else found)
 
     def accepting(self, group: At, value: Any, path: Path) -> list[str]:
         """The branches of a union that take `value`."""
@@ -64,23 +72,12 @@ class Walk:
             self._suggested.add(path)
         return names if path in self._suggested else []
 
-    def is_member(self, node: Node, value: Any) -> bool:
-        """Whether a value equals one of the node's listed members, if it lists any."""
-        if node.members is None:
-            return True
-        key = key_of(value)
-        if key is None:
-            return any(same(member, value) for member in node.members)
-        if node.at not in self._members:
-            self._members[node.at] = frozenset(map(key_of, node.members))
-        return key in self._members[node.at]
-
-    def loose(self, nodes: list[Node], value: Any, path: Path) -> dict[Any, At]:
+    def loose(self, shape: Shape, value: Any, path: Path) -> dict[Any, At]:
         """The members (or indexes) that `unevaluated…` keywords look at, and the locations that then do."""
         found: dict[Any, At] = {}
         of_members = isinstance(value, dict)
         everything: Iterable[Any] = value if of_members else range(len(value))
-        for node in nodes:
+        for node in shape.loosening:
             at = node.unevaluated_members if of_members else node.unevaluated_items
             if at:
                 seen = self._evaluated(node, value, path, own=False)
@@ -108,36 +105,41 @@ class Walk:
         return seen
 
 
-def _problems(walk: Walk, nodes: list[Node], value: Any, path: Path, *, owed: bool) -> Iterator[Problem]:
-    if any(node.never for node in nodes):
-        yield words.forbidden(path)
-        return
-    types = common_types(nodes)
-    members = next((node.members for node in nodes if not walk.is_member(node, value)), None)
-    if members is not None:
-        texts = [member for member in members if isinstance(member, str)] if isinstance(value, str) else []
-        yield words.not_a_member(path, members, value, walk.suggestible(path, texts))
-        return
+def _problems(walk: Walk, shape: Shape, value: Any, path: Path, *, owed: bool) -> list[Problem]:
+    if shape.never:
+        return [words.forbidden(path)]
+    for listing in shape.listing:
+        if not listing.holds(value):
+            members = listing.members
+            texts = [member for member in members if isinstance(member, str)] if isinstance(value, str) else []
+            return [words.not_a_member(path, members, value, walk.suggestible(path, texts))]
+    types = shape.types
     if types is not None and not walk.types.has(types, value):
-        # where the nodes contradict each other, the first that refuses the value speaks
-        refusing = (some for node in nodes if (some := node.types) and not walk.types.has(some, value))
-        format = next((node.format for node in nodes if node.format), None)
-        yield words.wrong_type(path, types or next(refusing), format, null_counts=owed)
-        return
-    if is_number(value):
-        yield from _number(nodes, value, path, types or ())
-    elif isinstance(value, str):
-        yield from _text(nodes, value, path)
-    elif isinstance(value, list):
-        yield from _list(walk, nodes, value, path)
+        return [_wrong_type(walk, shape, value, path, owed=owed)]
+    found: list[Problem] = []
+    if isinstance(value, str):
+        if shape.texts:
+            found += _text(shape.texts, value, path)
     elif isinstance(value, dict):
-        yield from _object(walk, nodes, value, path)
-    for node in nodes:
+        found += _object(walk, shape, value, path)
+    elif isinstance(value, list):
+        found += _list(walk, shape, value, path)
+    elif is_number(value):
+        found += _number(shape, value, path)
+    for node in shape.branching:
         if node.not_ and walk.judge.accepts_at(node.not_, value):
-            yield words.other(path)
+            found.append(words.other(path))
         for group in (node.any_of, node.one_of):
             if group:
-                yield from _union(walk, group, value, path, only_one=group is node.one_of, owed=owed)
+                found += _union(walk, group, value, path, only_one=group is node.one_of, owed=owed)
+    return found
+
+
+def _wrong_type(walk: Walk, shape: Shape, value: Any, path: Path, *, owed: bool) -> Problem:
+    # where the nodes contradict each other, the first that refuses the value speaks
+    refusing = (some for node in shape.nodes if (some := node.types) and not walk.types.has(some, value))
+    format = next((node.format for node in shape.nodes if node.format), None)
+    return words.wrong_type(path, shape.types or next(refusing), format, null_counts=owed)
 
 
 def _union(walk: Walk, group: At, value: Any, path: Path, *, only_one: bool, owed: bool) -> Iterable[Problem]:
@@ -161,37 +163,20 @@ def _only_missing(problems: Problems, path: Path) -> bool:
 # -- numbers and text ---------------------------------------------------------------------------------
 
 
-def _number(nodes: list[Node], value: Any, path: Path, types: tuple[str, ...]) -> Iterator[Problem]:
-    bounds = merged_bounds(nodes)
-    if bounds.low is not None and (value < bounds.low or (bounds.open_low and value == bounds.low)):
-        yield words.out_of_bounds(path, types, bounds, too_low=True)
-    elif bounds.high is not None and (value > bounds.high or (bounds.open_high and value == bounds.high)):
-        yield words.out_of_bounds(path, types, bounds, too_low=False)
-    for node in nodes:
+def _number(shape: Shape, value: Any, path: Path) -> Iterator[Problem]:
+    bounds = shape.bounds
+    if bounds is not UNBOUNDED:
+        types = shape.types or ()
+        if bounds.low is not None and (value < bounds.low or (bounds.open_low and value == bounds.low)):
+            yield words.out_of_bounds(path, types, bounds, too_low=True)
+        elif bounds.high is not None and (value > bounds.high or (bounds.open_high and value == bounds.high)):
+            yield words.out_of_bounds(path, types, bounds, too_low=False)
+    for node in shape.nodes:
         if node.multiple_of is not None and not meets("multipleOf", node.multiple_of, value):
             yield words.not_multiple(path, node.multiple_of)
 
 
-def merged_bounds(nodes: Iterable[Node]) -> Bounds:
-    """The tightest bounds of nodes that look at one value."""
-    bounds = Bounds()
-    for node in nodes:
-        if node.bounds:
-            bounds = _tightest(bounds, node.bounds)
-    return bounds
-
-
-def _tightest(one: Bounds, other: Bounds) -> Bounds:
-    low, open_low = one.low, one.open_low
-    if other.low is not None and (low is None or (other.low, other.open_low) > (low, open_low)):
-        low, open_low = other.low, other.open_low
-    high, open_high = one.high, one.open_high
-    if other.high is not None and (high is None or (other.high, not other.open_high) < (high, not open_high)):
-        high, open_high = other.high, other.open_high
-    return Bounds(low, high, open_low, open_high)
-
-
-def _text(nodes: list[Node], value: str, path: Path) -> Iterator[Problem]:
+def _text(nodes: Iterable[Node], value: str, path: Path) -> Iterator[Problem]:
     for node in nodes:
         if node.length and not _within(node.length.least, node.length.most, len(value)):
             yield words.wrong_length(path, node.length.least, node.length.most, len(value))
@@ -208,13 +193,14 @@ def _within(least: int, most: int | None, count: int) -> bool:
 # -- lists and objects --------------------------------------------------------------------------------
 
 
-def _list(walk: Walk, nodes: list[Node], value: list[Any], path: Path) -> Iterator[Problem]:
+def _list(walk: Walk, shape: Shape, value: list[Any], path: Path) -> Iterator[Problem]:
+    nodes = shape.nodes
     for node in nodes:
         if node.count and not _within(node.count.least, node.count.most, len(value)):
             yield words.wrong_count(path, node.count.least, node.count.most, len(value))
         if node.unique and not meets("uniqueItems", True, value):
             yield words.repeated(path)
-    loose = walk.loose(nodes, value, path)
+    loose = walk.loose(shape, value, path) if shape.loosening else {}
     for index, item in enumerate(value):
         at = item_at(nodes, index) + loose.get(index, ())
         if at:
@@ -226,32 +212,47 @@ def _list(walk: Walk, nodes: list[Node], value: list[Any], path: Path) -> Iterat
                 yield words.other(path)
 
 
-def _object(walk: Walk, nodes: list[Node], value: dict[str, Any], path: Path) -> Iterator[Problem]:
-    declared = dict.fromkeys(name for node in nodes for name in node.properties)
-    required = dict.fromkeys(name for node in nodes for name in node.required)
-    absent = [name for name in declared if name not in value]
-    loose = walk.loose(nodes, value, path)
-    for name in {**declared, **required, **value}:
+def _object(walk: Walk, shape: Shape, value: dict[str, Any], path: Path) -> Iterator[Problem]:
+    loose = walk.loose(shape, value, path) if shape.loosening else {}
+    for name, at in shape.members.items():
         if name not in value:
-            if name in required:
+            if name in shape.required:
                 yield words.missing((*path, name))
-            continue
-        at = member_at(nodes, name) + loose.get(name, ())
-        if name not in declared and any(walk.plan.nodes[there].never for there in at):
-            yield words.unknown((*path, name), walk.suggestible((*path, name), absent))
-        elif at:
-            yield from walk.problems(at, value[name], (*path, name), owed=name in required)
-    for node in nodes:
-        for trigger, needed in node.dependent_required.items():
-            for name in needed if trigger in value else ():
-                if name not in value and name not in required:
-                    yield words.missing((*path, name), trigger)
-        if node.size and not _within(node.size.least, node.size.most, len(value)):
-            yield words.wrong_count(path, node.size.least, node.size.most, len(value))
-        for name in value if node.names else ():
-            if not walk.judge.accepts_at(str(node.names), name):
-                yield (
-                    words.other((*path, name))
-                    if name in declared
-                    else words.unknown((*path, name), walk.suggestible((*path, name), absent))
-                )
+        elif name in shape.declared:
+            looking = at + loose.get(name, ()) if loose else at
+            yield from walk.problems(looking, value[name], (*path, name), owed=name in shape.required)
+        else:
+            yield from _undeclared(walk, shape, value, name, loose, path)
+    for name in value:
+        if name not in shape.members:
+            yield from _undeclared(walk, shape, value, name, loose, path)
+    for node in shape.nodes:
+        if node.dependent_required or node.size or node.names:
+            yield from _as_a_whole(walk, shape, node, value, path)
+
+
+def _undeclared(
+    walk: Walk, shape: Shape, value: dict[str, Any], name: str, loose: dict[Any, At], path: Path
+) -> Iterable[Problem]:
+    at = (member_at(shape.nodes, name) if shape.rest is None else shape.rest) + loose.get(name, ())
+    if shape.closed or any(walk.plan.nodes[there].never for there in at):
+        return [_unknown(walk, shape, value, (*path, name))]
+    return walk.problems(at, value[name], (*path, name), owed=name in shape.required) if at else ()
+
+
+def _unknown(walk: Walk, shape: Shape, value: dict[str, Any], path: Path) -> Problem:
+    absent = [name for name in shape.members if name in shape.declared and name not in value]
+    return words.unknown(path, walk.suggestible(path, absent))
+
+
+def _as_a_whole(walk: Walk, shape: Shape, node: Node, value: dict[str, Any], path: Path) -> Iterator[Problem]:
+    for trigger, needed in node.dependent_required.items():
+        for name in needed if trigger in value else ():
+            if name not in value and name not in shape.required:
+                yield words.missing((*path, name), trigger)
+    if node.size and not _within(node.size.least, node.size.most, len(value)):
+        yield words.wrong_count(path, node.size.least, node.size.most, len(value))
+    for name in value if node.names else ():
+        if not walk.judge.accepts_at(str(node.names), name):
+            here = (*path, name)
+            yield words.other(here) if name in shape.declared else _unknown(walk, shape, value, here)

@@ -12,6 +12,7 @@ from argfit.core.place import At, Types
 from argfit.core.plan import Plan, compile_plan, declares, is_recursive
 from argfit.core.quick import Watch
 from argfit.core.schema import read
+from argfit.core.shape import Shapes
 from argfit.core.spelling import Change, changes
 from argfit.core.watch import watch
 
@@ -21,6 +22,7 @@ class Engine(msgspec.Struct, frozen=True):
 
     plan: Plan
     judge: Judge
+    shapes: Shapes
     types: Types
     types_for_spelling: Types  # a float that is about to be written as an integer counts as one in draft 4 too
     watch: Watch | None
@@ -39,11 +41,11 @@ class Engine(msgspec.Struct, frozen=True):
 
     def walk(self) -> Walk:
         """A fresh look: what was found of one value says nothing of another."""
-        return Walk(self.plan, self.judge, self.types)
+        return Walk(self.shapes, self.types)
 
     def respellings(self, value: Any, at: At = ("#",)) -> list[Change]:
         """The exact changes that a value wants at a place."""
-        return changes(Walk(self.plan, self.judge, self.types_for_spelling), value, at, plain=self.plain)
+        return changes(Walk(self.shapes, self.types_for_spelling), value, at, plain=self.plain)
 
 
 def compile_engine(
@@ -60,6 +62,15 @@ def compile_engine(
     judge = Judge(source)
     types = Types(plan, whole_floats=plan.dialect.whole_float_is_integer)
     for_spelling = types if plan.dialect.whole_float_is_integer else Types(plan, whole_floats=True)
-    names = frozenset(name for name in strip if not declares(plan, name))
-    look = watch(plan, for_spelling, plain=plain)
-    return Engine(plan, judge, types, for_spelling, look, is_recursive(plan), names, chosen - {PLAIN_NUMBER}, plain)
+    return Engine(
+        plan=plan,
+        judge=judge,
+        shapes=Shapes(plan, judge),
+        types=types,
+        types_for_spelling=for_spelling,
+        watch=watch(plan, for_spelling, plain=plain),
+        recursive=is_recursive(plan),
+        strip=frozenset(name for name in strip if not declares(plan, name)),
+        repairs=chosen - {PLAIN_NUMBER},
+        plain=plain,
+    )

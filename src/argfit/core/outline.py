@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from argfit.core import problem
-from argfit.core.check import merged_bounds
 from argfit.core.choices import INTEGER_FORMATS, PLAIN_NUMBER, WHOLE_NUMBER
 from argfit.core.engine import Engine
 from argfit.core.node import Node, Range
 from argfit.core.place import At, common_types, item_at, member_at
 from argfit.core.problem import Bounds, show_path
+from argfit.core.shape import merged_bounds
 from argfit.core.union import tag_of
 from argfit.core.values import is_number
 

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -101,20 +102,31 @@ def _quoted(name: str) -> str:
 
 def wrong_type(path: Path, types: Iterable[str], format: str | None, *, null_counts: bool) -> Problem:
     """`type`: the value is of no type the place takes."""
+    words = _type_words(tuple(types), format, null_counts)
+    return Problem(path, "type", words) if words else other(path)
+
+
+@lru_cache(maxsize=4096)
+def _type_words(types: tuple[str, ...], format: str | None, null_counts: bool) -> str:  # noqa: FBT001 - a key
     names = list(dict.fromkeys(types))
     if not names:
-        return other(path)
+        return ""
     if "number" in names:
         names = [name for name in names if name != "integer"]
     if not null_counts and len(names) > 1:
         names = [name for name in names if name != "null"]
     text = FORMATS[format] if format in SHOWN_AS_TYPE else NOUNS["string"]
     nouns = [text if name == "string" else NOUNS[name] for name in names]
-    return Problem(path, "type", f"must be {_either(nouns)}")
+    return f"must be {_either(nouns)}"
 
 
 def out_of_bounds(path: Path, types: Iterable[str], bounds: "Bounds", *, too_low: bool) -> Problem:
     """`minimum` or `maximum`: both bounds are named where there are both."""
+    return Problem(path, "minimum" if too_low else "maximum", _bounds_words(tuple(types), bounds))
+
+
+@lru_cache(maxsize=4096)
+def _bounds_words(types: tuple[str, ...], bounds: "Bounds") -> str:
     whole = "integer" in types and "number" not in types
     low, high = (bounds.whole_low, bounds.whole_high) if whole else (bounds.low, bounds.high)
     noun = NOUNS["integer" if whole else "number"]
@@ -131,7 +143,7 @@ def out_of_bounds(path: Path, types: Iterable[str], bounds: "Bounds", *, too_low
         words += f"{'less than' if open_high else 'at most'} {show_number(high)}"
     else:
         words = f"{noun} from {show_number(low)} to {show_number(high)}"
-    return Problem(path, "minimum" if too_low else "maximum", f"must be {words}")
+    return f"must be {words}"
 
 
 def missing(path: Path, because: str | None = None) -> Problem:
@@ -295,13 +307,24 @@ def _suggestion(name: str, candidates: Iterable[str]) -> str:
     size = -(-len(name) // (allowed + 1))
     parts = [name[i : i + size] for i in range(0, len(name), size)]
     folded = fold(name)
-    near = [
-        candidate
-        for candidate in dict.fromkeys(candidates)
-        if fold(candidate) == folded
-        or (any(part in candidate for part in parts) and _edits(name, candidate, allowed) <= allowed)
-    ]
-    return f" (did you mean {_name(near[0])}?)" if len(near) == 1 else ""
+    near = ""
+    for candidate in candidates:
+        alike = abs(len(candidate) - len(name)) <= allowed and _shares(parts, candidate)
+        if (alike and _edits(name, candidate, allowed) <= allowed) or _folded(candidate) == folded:
+            if near not in ("", candidate):
+                return ""
+            near = candidate
+    return f" (did you mean {_name(near)}?)" if near else ""
+
+
+_folded = lru_cache(maxsize=4096)(fold)  # of names of schemas: those that callers send are not kept
+
+
+def _shares(parts: Iterable[str], candidate: str) -> bool:
+    for part in parts:  # noqa: SIM110 - a plain loop is half the cost of any()
+        if part in candidate:
+            return True
+    return False
 
 
 def _edits(one: str, other: str, enough: int) -> int:

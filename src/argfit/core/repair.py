@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from argfit.core import text as json_text
-from argfit.core.check import Problems
+from argfit.core.check import Problems, Walk
 from argfit.core.choices import WHOLE_NUMBER
 from argfit.core.edit import Edit, spliced
 from argfit.core.engine import Engine
@@ -57,7 +57,7 @@ class Mender:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.on = engine.repairs
-        self.walk = engine.walk()
+        self.walk = Walk(engine.shapes, engine.types, remembers=True)
         self._mended: dict[tuple[At, Path, Path, bool, bool, int], tuple[Any, Mended]] = {}
 
     def mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True, whole: bool = True) -> Mended:
@@ -173,7 +173,7 @@ class Mender:
         required = {name for node in nodes for name in node.required}
         declared = {name for node in nodes for name in node.properties}
         renames = self._renames(nodes, value, declared, required)
-        loose = self.walk.loose(nodes, value, path)
+        loose = self.walk.loose(self.walk.shapes.of(at, value), value, path)
         made: dict[str, Any] = {}
         parts: list[Mended] = []
         instead: dict[Path, Path] = {}

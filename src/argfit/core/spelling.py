@@ -22,6 +22,7 @@ from argfit.core.choices import PLAIN_NUMBER, WHOLE_NUMBER
 from argfit.core.node import Node
 from argfit.core.place import At, item_at, member_at
 from argfit.core.problem import Path
+from argfit.core.shape import Shape
 from argfit.core.values import EXACT, INT64_HIGH, INT64_LOW, is_number, same, whole
 
 Votes = dict[Path, "Vote"]
@@ -118,17 +119,18 @@ class _Poll:
     def votes(self, at: At, value: Any, path: Path) -> Votes:
         """The spellings that the locations `at` vote for, by path."""
         if (at, path) not in self._known:
-            self._known[at, path] = self._ask(self._walk.nodes(at, value), value, path)
+            self._known[at, path] = self._ask(self._walk.shapes.of(at, value), value, path)
         return self._known[at, path]
 
-    def _ask(self, nodes: list[Node], value: Any, path: Path) -> Votes:
+    def _ask(self, shape: Shape, value: Any, path: Path) -> Votes:
+        nodes = shape.nodes
         votes: Votes = {}
         if is_number(value):
             vote = _vote(nodes, value, plain=self._plain)
             if vote is not None:
                 votes[path] = vote
         elif isinstance(value, dict | list):
-            loose = self._walk.loose(nodes, value, path)
+            loose = self._walk.loose(shape, value, path)
             parts: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
             for step, part in parts:
                 declared = member_at(nodes, step) if isinstance(value, dict) else item_at(nodes, step)
