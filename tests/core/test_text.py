@@ -13,7 +13,6 @@ from argfit.core.text import (
     DoubledKey,
     NotJson,
     encoded,
-    float_edits,
     loads,
     locate,
     members,
@@ -21,6 +20,7 @@ from argfit.core.text import (
     read,
     settle,
     splice,
+    with_floats,
     without_members,
 )
 from argfit.core.values import whole
@@ -296,7 +296,7 @@ def test_a_text_that_ends_too_early_is_not_json(text: bytes) -> None:
 def test_floats_are_found_by_their_order_and_texts_and_integers_do_not_count(
     text: bytes, wanted: dict[int, bytes], spliced: bytes
 ) -> None:
-    assert splice(text, float_edits(text, read(text), wanted)) == spliced
+    assert with_floats(text, read(text), wanted) == spliced
 
 
 @settings(max_examples=100)
@@ -304,8 +304,9 @@ def test_floats_are_found_by_their_order_and_texts_and_integers_do_not_count(
 def test_the_floats_of_a_reading_are_the_spans_of_its_text(value: Any, layout: dict[str, Any]) -> None:
     text = json.dumps(value, **layout).encode("utf-8", "surrogatepass")
     reading = read(text)
-    spans = sorted(float_edits(text, reading, dict.fromkeys(range(len(reading.floats)), b"")))
-    assert [text[start:end].decode() for start, end, _ in spans] == reading.spelled
+    numbered = {index: f"<{spelled}>".encode() for index, spelled in enumerate(reading.spelled)}
+    assert with_floats(text, reading, {index: found.encode() for index, found in enumerate(reading.spelled)}) == text
+    assert with_floats(text, reading, numbered).count(b"<") == len(reading.spelled) + text.count(b"<")
     assert [float(spelled) for spelled in reading.spelled] == [float(found) for found in reading.floats]
 
 

@@ -95,11 +95,15 @@ def _unjudged(text: bytes) -> Fit:
 
 def _respelled_text(text: bytes, changes: tuple[Change, ...], reading: json_text.Reading) -> bytes:
     """The text with the changes made: floats alone are found by their order, anything else by its path."""
-    order = {id(value): index for index, value in enumerate(reading.floats)}
-    if any(change.rule in DROPS or id(change.before) not in order for change in changes):
+    written = {id(change.before): change for change in changes}
+    wanted = {
+        index: json_text.encoded(written[id(value)].after)
+        for index, value in enumerate(reading.floats)
+        if id(value) in written
+    }
+    if len(wanted) < len(changes) or any(change.rule in DROPS for change in changes):
         return spliced(text, [_as_edit(change) for change in changes])
-    wanted = {order[id(change.before)]: json_text.encoded(change.after) for change in changes}
-    return json_text.splice(text, json_text.float_edits(text, reading, wanted))
+    return json_text.with_floats(text, reading, wanted)
 
 
 def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> tuple[Fit, tuple[Edit, ...]]:

@@ -41,8 +41,10 @@ _DIGIT_BUT_ZERO = re.compile("[1-9]")
 _NEXT_TO_NOTHING = Decimal("1e-999999")
 _BOM = b"\xef\xbb\xbf"
 
-# Strings are matched so as to be passed over, integers so as to be taken whole; group 1 is a float's tail.
-_FLOATS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)|-?[0-9]++((?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)', re.DOTALL)
+# Strings are among them so as to be passed over, integers so as to be taken whole.
+_STRINGS_AND_NUMBERS = re.compile(
+    rb'("(?:[^"\\]++|\\.)*+(?:"|\Z)|-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)', re.DOTALL
+)
 
 # Up to 17 characters without an exponent hold at most 16 digits: a float tells such a number from a whole one.
 _SAFE_LENGTH = 17
@@ -254,31 +256,30 @@ def locate(text: bytes, paths: Iterable[Path]) -> dict[Path, Member]:
     return found
 
 
-def float_edits(text: bytes, reading: Reading, wanted: Mapping[int, bytes]) -> Iterator[tuple[int, int, bytes]]:
-    """The edits that write `wanted` in the place of the floats with these numbers, counted in text order."""
+def with_floats(text: bytes, reading: Reading, wanted: Mapping[int, bytes]) -> bytes:
+    """The text with `wanted` written in the place of the floats with these numbers, counted in text order."""
     if len(wanted) > FEW:
-        return _counted_float_edits(text, wanted)
+        return _with_counted_floats(text, reading.spelled, wanted)
     edits = []
     for count, replacement in wanted.items():
         spelled = reading.spelled[count].encode()
         start = text.find(spelled)
         if text.find(spelled, start + 1) >= 0:  # it stands there twice, or in a text: count
-            return _counted_float_edits(text, wanted)
+            return _with_counted_floats(text, reading.spelled, wanted)
         edits.append((start, start + len(spelled), replacement))  # found once, it can be nothing else
-    return iter(edits)
+    return splice(text, edits)
 
 
-def _counted_float_edits(text: bytes, wanted: Mapping[int, bytes]) -> Iterator[tuple[int, int, bytes]]:
+def _with_counted_floats(text: bytes, spelled: list[str], wanted: Mapping[int, bytes]) -> bytes:
+    pieces = _STRINGS_AND_NUMBERS.split(text)
+    ahead = [*" ".join(spelled).encode().split(b" "), b""]
     count = 0
-    left = len(wanted)
-    for match in _FLOATS.finditer(text):
-        if match[1]:
+    for index in range(1, len(pieces), 2):
+        if pieces[index] == ahead[count]:  # a text has quotes, and an integer no point and no exponent
             if count in wanted:
-                yield match.start(), match.end(), wanted[count]
-                left -= 1
-                if not left:
-                    return
+                pieces[index] = wanted[count]
             count += 1
+    return b"".join(pieces)
 
 
 def members(text: bytes, position: int) -> Iterator[Member]:
