@@ -4,9 +4,10 @@
 # when the stamp is right). Paths are relative, so the tree may live anywhere.
 
 PYTHON ?= python3
+EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench battery sweep lock clean
+.PHONY: help run test check bench battery properties sweep lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -30,13 +31,20 @@ check:  ## lint, format, types, tests (the tests hold size limits and layers too
 	$(VENV) -m mypy
 	$(VENV) -m pytest
 
-bench:  ## measure: every number in the docs comes from here
+bench:  ## measure: every number in the docs comes from here; CORPUS="..." adds the tools listed in these folders
 	@$(INSTALL) .venv-bench requirements/bench.txt
 	@$(BENCH) bench/run.py
+ifdef CORPUS
+	@$(BENCH) bench/sweep/speed.py $(CORPUS)
+endif
 
 battery:  ## compare with other systems on bad arguments, and write docs/battery.md
 	@$(INSTALL) .venv-bench requirements/bench.txt
 	@$(BENCH) bench/battery/run.py --out docs/battery.md
+
+properties:  ## only the property tests, each with EXAMPLES=100000 examples (an hour on two cores, and worth it)
+	@$(INSTALL) .venv requirements/dev.txt
+	EXAMPLES=$(EXAMPLES) $(VENV) -m pytest -m hypothesis
 
 sweep:  ## call every tool listed in the folders CORPUS="..." rightly and wrongly, and judge what comes out
 	@$(INSTALL) .venv requirements/dev.txt

@@ -12,11 +12,13 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import jsonschema_rs
 import orjson
 from calls import CHANGED, CHANGED_TEXT, RIGHT, RIGHT_TEXT, SCHEMA
-from report import Part, spread, table
+from pydantic import BaseModel, ConfigDict, Field
+from report import Aim, Part, spread, table
 
 from argfit import Fitter
 
@@ -42,6 +44,23 @@ class Candidate:
     base: str
 
 
+class Note(BaseModel):
+    """The same tool as pydantic binds it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: str
+    line: Annotated[int, Field(ge=0)]
+    column: Annotated[int, Field(ge=0)] = 0
+    end_line: Annotated[int, Field(ge=0)] = 0
+    title: str = ""
+    body: str
+    weight: float = 1.0
+    draft: bool = False
+    tags: list[str] = []
+    reply_to: str | None = None
+
+
 RIGHT_BASE = "orjson.loads, right call"
 CHANGED_BASE = "orjson.loads, 3 whole floats"
 
@@ -54,6 +73,8 @@ def candidates() -> list[Candidate]:
         Candidate(RIGHT_BASE, lambda: orjson.loads(RIGHT_TEXT), RIGHT_BASE),
         Candidate(CHANGED_BASE, lambda: orjson.loads(CHANGED_TEXT), CHANGED_BASE),
         Candidate("jsonschema_rs is_valid, right call", lambda: is_valid(RIGHT), RIGHT_BASE),
+        Candidate("pydantic, validate_python, right call", lambda: Note.model_validate(RIGHT), RIGHT_BASE),
+        Candidate("pydantic, validate_json, right call", lambda: Note.model_validate_json(RIGHT_TEXT), RIGHT_BASE),
         Candidate("fit, right call", lambda: fitter.fit(RIGHT), RIGHT_BASE),
         Candidate("fit, 3 whole floats", lambda: fitter.fit(CHANGED), CHANGED_BASE),
         Candidate("fit_json, right call", lambda: fitter.fit_json(RIGHT_TEXT), RIGHT_BASE),
@@ -97,9 +118,10 @@ def run(*, quick: bool) -> Part:
     size = QUICK if quick else FULL
     print("fit", file=sys.stderr)
     wanted, repeats = measure(size)
-    rows = []
+    rows, found = [], {}
     for c in wanted:
         ratios = [times[c.name] / times[c.base] for times in repeats]
+        found[c.name] = statistics.median(ratios)
         middle = statistics.median(times[c.name] for times in repeats)
         rows.append([c.name, f"{middle:.0f}", spread(ratios, ".2f")])
     part = Part("fit: a call of 10 arguments")
@@ -109,4 +131,19 @@ def run(*, quick: bool) -> Part:
         "",
         *table(["", "ns", "/ orjson.loads"], rows),
     ]
+    part.aims = [
+        Aim("fit of a right call / orjson.loads", found["fit, right call"], 2, stretch=1.5),
+        Aim("fit_json of a right call / orjson.loads", found["fit_json, right call"], 4, stretch=3),
+        Aim("fit of three whole floats / orjson.loads", found["fit, 3 whole floats"], 5),
+        Aim("fit of a right call / pydantic's bind", against(repeats, "fit, right call"), 1),
+        Aim("fit_json of three whole floats", found["fit_json, 3 whole floats"] * base_us(repeats), 25, " us"),
+    ]
     return part
+
+
+def against(repeats: list[dict[str, float]], ours: str) -> float:
+    return statistics.median(times[ours] / times["pydantic, validate_python, right call"] for times in repeats)
+
+
+def base_us(repeats: list[dict[str, float]]) -> float:
+    return statistics.median(times[CHANGED_BASE] for times in repeats) / 1000

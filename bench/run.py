@@ -1,6 +1,6 @@
 """All figures the documentation quotes, from one run.
 
-    python bench/run.py [--quick] [--only fit|stdio|start] [--out FILE]
+    python bench/run.py [--quick] [--only fit|engine|stdio|start] [--out FILE]
 
 Trust the ratios: absolute times move by a third from run to run. A missed aim is printed and
 is no failure; a part that could not be measured is one, and the exit code is then 1.
@@ -20,13 +20,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
 
+import engine
 import fit
 import start
 import stdio
 from client import PeerError
 from targets import ARGFIT
 
-PARTS = {"fit": fit.run, "stdio": stdio.run, "start": start.run}
+PARTS = {"fit": fit.run, "engine": engine.run, "stdio": stdio.run, "start": start.run}
 NOT_MEASURED = "not measured: "
 PACKAGES = ("argfit", "msgspec", "orjson", "jsonschema-rs", "mcp", "fastmcp", "mcp-server-fetch")
 

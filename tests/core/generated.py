@@ -42,9 +42,11 @@ JUDGEMENTS: tuple[Any, ...] = (
     {"type": "number", "exclusiveMinimum": 0},
     {"multipleOf": 2},
     {"enum": ["a", None, 2.0]},
+    {"type": "string", "format": "date"},
+    {"type": "integer", "format": "uint8"},
 )
 
-_SCALARS = st.sampled_from((1.0, 1.0, 2.0, 1, 2, 0.5, -0.0, 2.0**53 + 2, 1e20, "a", "", None, True))
+_SCALARS = st.sampled_from((1.0, 1.0, 2.0, 1, 2, 0.5, -0.0, 2.0**53 + 2, 1e20, 256, "a", "", "2026-11-30", None, True))
 
 
 @st.composite

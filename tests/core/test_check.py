@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.generated import arguments, outlines
 
@@ -159,7 +159,6 @@ def judged(draw: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return schema, draw(arguments(schema))
 
 
-@settings(max_examples=150)
 @given(judged())
 def test_a_walk_finds_problems_if_and_only_if_the_judge_refuses(drawn: tuple[dict[str, Any], dict[str, Any]]) -> None:
     schema, value = drawn

@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.core.generated import arguments, outlines
 
@@ -114,7 +114,6 @@ def calls(draw: Any) -> Drawn:
     return schema, draw(arguments(schema))
 
 
-@settings(max_examples=150)
 @given(calls())
 def test_an_exact_fit_is_the_same_json_value(drawn: Drawn) -> None:
     schema, sent = drawn
@@ -123,31 +122,37 @@ def test_an_exact_fit_is_the_same_json_value(drawn: Drawn) -> None:
     assert repr(sent) == before
 
 
-@settings(max_examples=150)
-@given(calls())
-def test_a_fit_of_a_fit_changes_nothing(drawn: Drawn) -> None:
-    fitter = Fitter(drawn[0])
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"formats": "all"},
+    {"repairs": "plain-number"},
+    {"repairs": "all"},
+    {"repairs": ("all", "plain-number"), "formats": "all"},
+)
+
+
+@given(calls(), st.sampled_from(OPTIONS))
+def test_a_fit_of_a_fit_changes_nothing(drawn: Drawn, options: dict[str, Any]) -> None:
+    fitter = Fitter(drawn[0], **options)
     once = fitter.fit(drawn[1])
     twice = fitter.fit(once.arguments)
     assert twice.arguments is once.arguments
     assert (twice.changes, twice.problems) == ((), once.problems)
 
 
-@settings(max_examples=150)
 @given(calls(), st.sampled_from(DRAFTS))
 def test_a_fit_is_ok_if_and_only_if_the_judge_accepts(drawn: Drawn, draft: str) -> None:
     schema, sent = {"$schema": draft, **drawn[0]}, drawn[1]
     fitter = Fitter(schema)
     assume(not fitter.plan.unusable)
     fit = fitter.fit(sent)
-    assert fit.ok is jsonschema_rs.validator_for(schema).is_valid(sent)
+    assert fit.ok is jsonschema_rs.validator_for(schema, validate_formats=False).is_valid(sent)
     assert fit.ok is (fit.problems == ()) is (fit.message == "")
 
 
-@settings(max_examples=150)
-@given(calls(), st.sampled_from([{}, {"indent": 1}, {"separators": (",", ":")}]))
-def test_values_and_text_are_fitted_alike(drawn: Drawn, layout: dict[str, Any]) -> None:
-    fitter = Fitter(drawn[0])
+@given(calls(), st.sampled_from([{}, {"indent": 1}, {"separators": (",", ":")}]), st.sampled_from(OPTIONS))
+def test_values_and_text_are_fitted_alike(drawn: Drawn, layout: dict[str, Any], options: dict[str, Any]) -> None:
+    fitter = Fitter(drawn[0], **options)
     fit, from_text = fitter.fit(drawn[1]), fitter.fit_json(json.dumps(drawn[1], **layout))
     assert repr(from_text.arguments) == repr(fit.arguments)
     assert (from_text.ok, from_text.problems, from_text.more) == (fit.ok, fit.problems, fit.more)
@@ -155,7 +160,6 @@ def test_values_and_text_are_fitted_alike(drawn: Drawn, layout: dict[str, Any]) 
     assert from_text.json == json.dumps(fit.arguments, **layout).encode()
 
 
-@settings(max_examples=100)
 @given(calls())
 def test_what_was_not_changed_keeps_its_bytes(drawn: Drawn) -> None:
     sent = {**drawn[1], "untouched": [1.10, 1e2]}
@@ -164,3 +168,27 @@ def test_what_was_not_changed_keeps_its_bytes(drawn: Drawn) -> None:
     assert fit.json is not None
     assert b'"untouched": [1.10 ,1E+2]' in fit.json
     assert fit.changes != () or fit.json == text.encode()
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(("5", "[1]", '{"a": 1.0}')),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abn") | st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(outlines(), JSON_VALUES, st.sampled_from(OPTIONS))
+def test_whatever_json_value_is_sent_a_fit_comes_of_it(
+    schema: dict[str, Any], sent: Any, options: dict[str, Any]
+) -> None:
+    before = repr(sent)
+    fitter = Fitter(schema, **options)
+    fit = fitter.fit(sent)
+    assert repr(sent) == before
+    assert fit.ok is (fit.problems == ()) is (fit.message == "")
+    assert fit.ok is fitter.fit(fit.arguments).ok
+    from_text = fitter.fit_json(json.dumps(sent))
+    assert (from_text.ok, from_text.message, repr(from_text.arguments)) == (fit.ok, fit.message, repr(fit.arguments))
+    if not fit.changes and sent is not None:
+        assert fit.arguments is sent
+        assert from_text.json == json.dumps(sent).encode()

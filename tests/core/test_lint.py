@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from tests.core.generated import outlines
 
 from argfit.core.hazards import HAZARDS, LEVELS
@@ -196,7 +196,6 @@ def test_every_hazard_says_why_it_bites_and_what_to_write_and_is_shown_here() ->
     assert all(hazard.why.endswith(".") and hazard.instead.endswith(".") for hazard in HAZARDS.values())
 
 
-@settings(max_examples=100)
 @given(outlines())
 def test_every_schema_can_be_looked_at(schema: dict[str, Any]) -> None:
     found = lint("t", schema)

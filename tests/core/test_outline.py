@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from tests.core.generated import outlines
 
 from argfit.core.engine import compile_engine
@@ -190,7 +190,6 @@ def test_plain_number_stands_at_numbers_where_it_is_on() -> None:
     assert of({"type": "number"}, repairs=["plain-number"]) == ["n: must be a number [plain-number]"]
 
 
-@settings(max_examples=100)
 @given(outlines())
 def test_every_schema_has_an_outline(schema: dict[str, Any]) -> None:
     assert shown(schema, repairs="all", formats="all")[0].startswith("arguments!: ")

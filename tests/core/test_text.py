@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from argfit.core.text import (
@@ -39,7 +39,6 @@ layouts = st.sampled_from([{}, {"indent": 1}, {"separators": (",", ":")}, {"ensu
 # -- reading ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
 @given(values, layouts)
 def test_what_is_written_is_read_back(value: Any, layout: dict[str, Any]) -> None:
     text = json.dumps(value, **layout).encode("utf-8", "surrogatepass")
@@ -53,7 +52,6 @@ def slowly(text: bytes) -> bytes:
     return b"[0.5," + b"9" * 4_301 + b"," + text.removeprefix(BOM) + b"]"
 
 
-@settings(max_examples=100)
 @given(values, layouts)
 def test_the_reader_with_its_own_stack_reads_alike(value: Any, layout: dict[str, Any]) -> None:
     text = json.dumps(value, **layout).encode("utf-8", "surrogatepass")
@@ -100,7 +98,6 @@ def test_zero_is_whole_whatever_its_exponent(digits: str) -> None:
     assert whole(number(digits)) == 0
 
 
-@settings(max_examples=100)
 @given(st.integers(0, 10**18), st.integers(0, 10**12), st.integers(-20, 20))
 def test_a_number_is_whole_if_and_only_if_its_digits_say_so(before: int, after: int, exponent: int) -> None:
     digits = f"{before}.{after:012}e{exponent}"
@@ -229,7 +226,6 @@ def parts_of(value: Any, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], An
     }
 
 
-@settings(max_examples=100)
 @given(values, layouts, st.sampled_from([b"", BOM, b" \r\n"]))
 def test_every_part_is_located_where_it_stands(value: Any, layout: dict[str, Any], before: bytes) -> None:
     text = before + json.dumps(value, **layout).encode("utf-8", "surrogatepass")
@@ -299,7 +295,6 @@ def test_floats_are_found_by_their_order_and_texts_and_integers_do_not_count(
     assert with_floats(text, read(text), wanted) == spliced
 
 
-@settings(max_examples=100)
 @given(values, layouts)
 def test_the_floats_of_a_reading_are_the_spans_of_its_text(value: Any, layout: dict[str, Any]) -> None:
     text = json.dumps(value, **layout).encode("utf-8", "surrogatepass")
@@ -342,7 +337,6 @@ def test_members_are_left_out_with_one_comma_each(text: bytes, left: bytes) -> N
     assert splice(text, without_members(text, frozenset("xy"))) == left
 
 
-@settings(max_examples=100)
 @given(
     st.dictionaries(st.text(max_size=3), values, max_size=5), st.frozensets(st.text(max_size=3), max_size=3), layouts
 )

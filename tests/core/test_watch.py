@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.generated import INTEGER, NUMBER, SPELLINGS, arguments, outlines
 
@@ -108,7 +108,6 @@ def spelled(draw: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return schema, draw(arguments(schema))
 
 
-@settings(max_examples=200)
 @given(spelled())
 def test_the_quick_way_agrees_with_the_close_look(drawn: tuple[dict[str, Any], dict[str, Any]]) -> None:
     schema, value = drawn

@@ -31,13 +31,13 @@ class Engine(msgspec.Struct, frozen=True):
     repairs: frozenset[str]
     plain: bool  # plain-number is on
 
-    def is_right(self, arguments: Any) -> bool:
-        """Whether arguments are an object, valid, and certainly spelled as the schema wants them."""
+    def is_quiet(self, arguments: Any) -> bool:
+        """Whether arguments are an object of which certainly nothing is to be spelled otherwise or left out."""
         if type(arguments) is not dict or (self.recursive and too_deep(arguments)):
             return False
         if self.strip and not self.strip.isdisjoint(arguments):
             return False
-        return (self.watch is None or self.watch.quiet(arguments)) and self.judge.accepts(arguments)
+        return self.watch is None or self.watch.quiet(arguments)
 
     def walk(self) -> Walk:
         """A fresh look: what was found of one value says nothing of another."""

@@ -48,18 +48,21 @@ def fit_value(engine: Engine, arguments: Any) -> Fit:
     if arguments is None:
         arguments = {}
     try:
-        if engine.is_right(arguments):
+        quiet = engine.is_quiet(arguments)
+        if quiet and engine.judge.accepts(arguments):
             return Fit(True, arguments)
-        return _fit_closely(engine, arguments, quick=True)[0]
+        return _fit_closely(engine, arguments, quick=True, quiet=quiet)[0]
     except RecursionError:
         return _beyond_us(engine, arguments)
 
 
 def fit_text(engine: Engine, text: bytes) -> Fit:
     """Fit arguments given as JSON text; what is not changed stays, byte for byte."""
+    quiet = False
     try:
         arguments = msgspec.json.decode(text)
-        if engine.is_right(arguments):
+        quiet = engine.is_quiet(arguments)
+        if quiet and engine.judge.accepts(arguments):
             return Fit(True, arguments, json=text)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         pass  # the reader below takes more
@@ -73,7 +76,7 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
     exact = reading.exact
     edits: tuple[Edit, ...] = ()
     try:
-        fit, edits = _fit_closely(engine, arguments, quick=exact)
+        fit, edits = _fit_closely(engine, arguments, quick=exact, quiet=quiet and exact)
     except RecursionError:
         fit = _beyond_us(engine, arguments)
     fitted = fit.arguments if exact else json_text.settle(fit.arguments)
@@ -106,9 +109,11 @@ def _respelled_text(text: bytes, changes: tuple[Change, ...], reading: json_text
     return json_text.with_floats(text, reading, wanted)
 
 
-def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> tuple[Fit, tuple[Edit, ...]]:
+def _fit_closely(engine: Engine, arguments: Any, *, quick: bool, quiet: bool) -> tuple[Fit, tuple[Edit, ...]]:
     """Fit arguments that are not right as they came; RecursionError where they nest too deep to be judged.
 
+    `quick` says that plain floats stand for all numbers, `quiet` that nothing is to be spelled otherwise and
+    the judge has refused them.
     The edits are those of a repaired text; there are none where numbers were respelled only.
     """
     if isinstance(arguments, str) and engine.repairs:
@@ -119,17 +124,13 @@ def _fit_closely(engine: Engine, arguments: Any, *, quick: bool) -> tuple[Fit, t
         return _beyond_us(engine, arguments), ()
     made: list[Change] = []
     fitted = arguments
-    if engine.strip:
-        made = [Change((name,), STRIP, value, None) for name, value in arguments.items() if name in engine.strip]
-        fitted = apply(arguments, made)
-    fitted = _respelled(engine, fitted, made, quick=quick)
-    if not quick:  # digits say what is whole; bounds and members are judged as any reader has them
-        fitted = json_text.settle(fitted, whole_only=True)
-    if engine.judge.accepts(fitted):
-        return Fit(True, fitted, tuple(made)), ()
-    if made and engine.judge.accepts(arguments):
-        # draft 4 tells 5.0 from 5: what was valid as it came is not to be broken
-        return Fit(True, arguments), ()
+    if not quiet:
+        fitted = _spelled(engine, arguments, made, quick=quick)
+        if engine.judge.accepts(fitted):
+            return Fit(True, fitted, tuple(made)), ()
+        if made and engine.judge.accepts(arguments):
+            # draft 4 tells 5.0 from 5: what was valid as it came is not to be broken
+            return Fit(True, arguments), ()
     found = engine.walk().problems(("#",), fitted, ())
     if engine.repairs:
         mended = Mender(engine).mend(("#",), fitted, (), ())
@@ -167,6 +168,17 @@ def _as_edit(change: Change) -> Edit:
     if change.rule in DROPS:
         return Edit(change.path, "drop")
     return Edit(change.path, "write", json_text.encoded(change.after))
+
+
+def _spelled(engine: Engine, arguments: Any, made: list[Change], *, quick: bool) -> Any:
+    """The arguments less what is to be left out, spelled as the schema wants them, the changes noted in `made`."""
+    fitted = arguments
+    if engine.strip:
+        made += [Change((name,), STRIP, value, None) for name, value in arguments.items() if name in engine.strip]
+        fitted = apply(arguments, made)
+    fitted = _respelled(engine, fitted, made, quick=quick)
+    # digits say what is whole; bounds and members are judged as any reader has them
+    return fitted if quick else json_text.settle(fitted, whole_only=True)
 
 
 def _respelled(engine: Engine, arguments: Any, made: list[Change], *, quick: bool) -> Any:

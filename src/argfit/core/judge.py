@@ -26,13 +26,16 @@ class Judge:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._is_valid = source.validator.is_valid
+        self._is_valid: Callable[[Any], bool] = source.validator.is_valid
         self._located: dict[str, Any] = {}
         self._registry: Any = None
 
     def accepts(self, value: Any) -> bool:
         """Whether the whole arguments are valid; RecursionError where they are too deep to tell."""
-        return ask(self._is_valid, value)
+        try:
+            return self._is_valid(value)
+        except ValueError:
+            return _ask_again(self._is_valid, value)
 
     def accepts_at(self, location: str, value: Any) -> bool:
         """Whether a value is valid under the schema at a location."""
@@ -67,7 +70,11 @@ def ask(is_valid: Callable[[Any], bool], value: Any) -> bool:
     try:
         return is_valid(value)
     except ValueError:
-        pass  # a subclass of a JSON type, a key that is no text, or too deep
+        return _ask_again(is_valid, value)
+
+
+def _ask_again(is_valid: Callable[[Any], bool], value: Any) -> bool:
+    """Ask about a value that was not taken: a subclass of a JSON type, a key that is no text, or too deep."""
     try:
         return is_valid(plain(value))
     except ValueError as refused:
