@@ -17,7 +17,7 @@ from argfit.core.node import Node
 from argfit.core.place import At, Types, item_at, member_at
 from argfit.core.problem import Path, Problem
 from argfit.core.shape import UNBOUNDED, Shape, Shapes
-from argfit.core.union import Union, explained, tag_of
+from argfit.core.union import Tag, Union, explained, tag_of, tags_of
 from argfit.core.values import is_number
 
 Problems = tuple[Problem, ...]
@@ -35,6 +35,7 @@ class Walk:
         self.types = types
         self._found: dict[tuple[At, Path, bool, int], tuple[Any, Problems]] = {}
         self._suggested: set[Path] = set()
+        self._tags: dict[tuple[At, At], tuple[Tag, ...]] = {}
 
     def nodes(self, at: At, value: Any) -> list[Node]:
         """The nodes that look at `value` at a place."""
@@ -44,6 +45,7 @@ class Walk:
         """What is wrong with `value` at a place; `owed` says that leaving it out is no way out."""
         if not self._remembers:
             return self._look(at, value, path, owed=owed)
+        at = self.shapes.known_as(at)
         key = (at, path, owed, id(value))
         known = self._found.get(key)
         if known is None:
@@ -63,8 +65,15 @@ class Walk:
     def union(self, group: At, value: Any) -> Union:
         """What is known of a union that does not take `value`."""
         by_type = [branch for branch in group if self.types.takes(branch, value)]
-        shapes = {branch: self.nodes((branch,), value) for branch in by_type}
-        return Union(group, by_type, tag_of(self.plan, shapes, value) if isinstance(value, dict) else None)
+        return Union(group, by_type, self._tag(tuple(by_type), value) if isinstance(value, dict) else None)
+
+    def _tag(self, branches: At, value: dict[str, Any]) -> Tag | None:
+        """The tag by which these branches are told apart, where they are objects of this value's kind."""
+        shapes = {branch: self.nodes((branch,), value) for branch in branches}
+        looking = tuple(node.at for nodes in shapes.values() for node in nodes)
+        if (branches, looking) not in self._tags:
+            self._tags[branches, looking] = tuple(tags_of(self.plan, shapes))
+        return tag_of(self._tags[branches, looking], value)
 
     def suggestible(self, path: Path, names: list[str]) -> list[str]:
         """The names to suggest from at a place, as long as there is something to be gained by it."""

@@ -19,7 +19,7 @@ from argfit.core.node import Node, Range
 from argfit.core.place import At, common_types, item_at, member_at
 from argfit.core.problem import Bounds, show_path
 from argfit.core.shape import merged_bounds
-from argfit.core.union import tag_of
+from argfit.core.union import tag_of, tags_of
 from argfit.core.values import is_number
 
 
@@ -148,7 +148,7 @@ class _Outline:
 
     def _union(self, heading: str, group: At, path: tuple[str, ...]) -> Line:
         shapes = {branch: self._place((branch,)).nodes for branch in group}
-        tag = tag_of(self._plan, shapes, {})
+        tag = tag_of(tags_of(self._plan, shapes), {})
         inside = []
         for count, branch in enumerate(group, 1):
             label = " or ".join(map(str, tag.values[branch])) if tag else f"shape {count}"

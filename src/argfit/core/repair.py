@@ -65,6 +65,7 @@ class Mender:
 
         What came of a place is remembered: the branches of nested unions lead to the same places many times over.
         """
+        at = self.walk.shapes.known_as(at)
         key = (at, path, origin, owed, whole, id(value))
         if key not in self._mended:
             # the value is kept, so that its id stays its own

@@ -65,11 +65,26 @@ class Shapes:
         self._settled: dict[At, Shape] = {}
         self._merged: dict[At, Shape] = {}
         self._most = SHAPES_PER_NODE * len(plan.nodes)
+        # locations that say no more than which other one holds: known by that one, a place is looked at once
+        self._stands_for = {
+            at: node.refs[0] for at, node in plan.nodes.items() if node == Node(at=at, refs=node.refs[:1]) and node.refs
+        }
         # only unions, and what looks at the rest, lead to a place more than once
         self.meets_again = any(
             node.any_of or node.one_of or node.unevaluated_items or node.unevaluated_members
             for node in plan.nodes.values()
         )
+
+    def known_as(self, at: At) -> At:
+        """A place by the locations that say something."""
+        if self._stands_for.keys().isdisjoint(at):
+            return at
+        found: dict[str, None] = {}
+        for location in at:
+            while location in self._stands_for:
+                location = self._stands_for[location]  # noqa: PLW2901 - followed to its end; loops have been left out
+            found[location] = None
+        return tuple(found)
 
     def of(self, at: At, value: object) -> Shape:
         """The shape of a value at a place."""

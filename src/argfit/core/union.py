@@ -8,7 +8,7 @@ Rules (contract, section 4)
 - Branches of listed values only are one list; branches of other types only are one list of types.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -26,6 +26,7 @@ class Tag(msgspec.Struct, frozen=True):
 
     name: str
     values: dict[str, tuple[Any, ...]]
+    owed: bool  # every branch requires it
 
     def branches_of(self, value: dict[str, Any]) -> list[str]:
         """The branches whose tag a value carries: one, or none."""
@@ -64,20 +65,20 @@ def explained(plan: Plan, types: Types, union: Union, value: Any, path: Path, *,
     return words.not_a_member((*path, union.tag.name), tags, value[union.tag.name], _texts(tags))
 
 
-def tag_of(plan: Plan, shapes: dict[str, list[Node]], value: dict[str, Any]) -> Tag | None:
-    """The tag of a union's branches, given the nodes of each; None where there is none.
+def tag_of(tags: Iterable[Tag], value: dict[str, Any]) -> Tag | None:
+    """The tag by which a value is told; where the value lacks it, it counts only if every branch requires it."""
+    return next((tag for tag in tags if tag.owed or tag.name in value), None)
 
-    Where the value lacks the tag, it counts only if every branch requires it.
-    """
+
+def tags_of(plan: Plan, shapes: dict[str, list[Node]]) -> Iterator[Tag]:
+    """The members that can tell a union's branches apart, given the nodes of each."""
     if len(shapes) <= 1:
-        return None
+        return
     first = next(iter(shapes.values()))
     for name in dict.fromkeys(name for node in first for name in node.properties):
         values = {branch: _members_of(plan, nodes, name) for branch, nodes in shapes.items()}
-        owed = all(any(name in node.required for node in nodes) for nodes in shapes.values())
-        if all(values.values()) and (name in value or owed) and _apart(values.values()):
-            return Tag(name, values)
-    return None
+        if all(values.values()) and _apart(values.values()):
+            yield Tag(name, values, all(any(name in node.required for node in nodes) for nodes in shapes.values()))
 
 
 def _apart(groups: Iterable[tuple[Any, ...]]) -> bool:
