@@ -44,7 +44,7 @@ battery:  ## compare with other systems on bad arguments, and write docs/battery
 
 properties:  ## only the property tests, each with EXAMPLES=100000 examples (an hour on two cores, and worth it)
 	@$(INSTALL) .venv requirements/dev.txt
-	EXAMPLES=$(EXAMPLES) $(VENV) -m pytest -m hypothesis
+	EXAMPLES=$(EXAMPLES) $(VENV) -m pytest -m hypothesis -o faulthandler_timeout=0
 
 sweep:  ## call every tool listed in the folders CORPUS="..." rightly and wrongly, and judge what comes out
 	@$(INSTALL) .venv requirements/dev.txt
