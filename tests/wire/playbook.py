@@ -11,7 +11,8 @@ from difflib import ndiff
 from tests.wire.pieces import WAYS, Cut
 from tests.wire.script import EXPLAIN, INPUTS, TOKEN, WAIT, Step, goes_on, to_client, to_server, waits_until
 
-from argfit.wire.conversation import Log, Settings
+from argfit.core.record import Log
+from argfit.wire.conversation import Settings
 from argfit.wire.lines import LIMIT
 from argfit.wire.session import Command, Deliver, Hold, Release, Session, ToClient, ToServer
 

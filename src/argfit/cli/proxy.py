@@ -20,7 +20,7 @@ from argfit.proxy import process
 
 TYPE_CHECKING = False  # as type checkers read it; importing `typing` would keep the server waiting
 if TYPE_CHECKING:
-    from argfit.wire.conversation import Log
+    from argfit.core.record import Log
 
 SUMMARY = "a stdio MCP server behind argfit"
 

@@ -19,8 +19,8 @@ from contextlib import suppress
 from time import monotonic
 from typing import IO, cast
 
+from argfit.core.record import Log
 from argfit.proxy.process import Signals, refuse_more
-from argfit.wire.conversation import Log
 from argfit.wire.session import Command, Deliver, Hold, Release, Session, ToClient, ToServer
 
 CHUNK = 1 << 16  # a pipe's default capacity on Linux (pipe(7))

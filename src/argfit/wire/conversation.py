@@ -12,12 +12,12 @@ from collections import OrderedDict
 
 import msgspec
 
+from argfit.core import record
 from argfit.core import text as json_text
 from argfit.core.engine import Engine
 from argfit.core.fit import Fit, fit_text, fit_value
-from argfit.core.plan import Plan, declared_part
-from argfit.core.problem import Problem, show_path
-from argfit.core.spelling import Change
+from argfit.core.plan import Plan
+from argfit.core.record import Log
 from argfit.wire import reply
 from argfit.wire.asking import Ask, Asking, keep
 from argfit.wire.explaining import Explaining, Misfit, result_of
@@ -46,15 +46,6 @@ class Settings(msgspec.Struct, frozen=True):
     verbose: bool = False
     repairs: Chosen = Chosen()
     formats: Chosen = Chosen()
-
-
-class Log(msgspec.Struct, frozen=True):
-    """A log line to be written: its level, the contract's text and arguments, the fields that go beside it."""
-
-    level: str
-    text: str
-    args: tuple[str, ...]
-    extra: dict[str, str]
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -169,10 +160,10 @@ class Conversation:
     ) -> Verdict:
         """Decide on a call that is not right as it came: changed, refused, or forwarded to be explained."""
         if self._settings.verbose:
-            self.logs += [_change_log(call.name, plan, change) for change in fit.changes]
+            self.logs += [record.fitted(call.name, plan, change) for change in fit.changes]
         if not fit.ok and self._settings.on_misfit == "refuse" and not call.as_task:
             del self._open[call.id]
-            self.logs.append(_refusal_log(call.name, plan, fit.problems))
+            self.logs.append(record.misfit(call.name, plan, fit.problems))
             info = self._tools.server_info
             return Verdict(b"", reply.refusal(opened.id, call.name, fit, modern=call.is_modern, server_info=info))
         if not fit.ok and self._settings.on_misfit == "explain":
@@ -198,8 +189,7 @@ class Conversation:
         first = not tool.compiled
         engine = self._tools.engine(tool)
         for at in (("#",) if engine is None else engine.plan.unusable) if first else ():
-            text = "MCP tool %s: schema at %s is not usable."
-            self.logs.append(Log("WARNING", text, (call.name, at), {"tool": call.name}))
+            self.logs.append(record.unusable(call.name, at))
         return engine
 
     # -- from the server ------------------------------------------------------------------------------
@@ -262,7 +252,7 @@ class Conversation:
         if isinstance(result.request_state, str):
             keep(self._legs, result.request_state, opened)
         if self._settings.verbose and result.is_error is True:
-            self.logs.append(Log("INFO", "MCP tool %s refused the call.", (opened.tool,), {"tool": opened.tool}))
+            self.logs.append(record.refused(opened.tool))
         if opened.misfit is None:
             return line
         return self._explaining.call_answered(opened.misfit, message, result, line)
@@ -292,18 +282,6 @@ class Conversation:
         answers = b"".join(reply.server_gone(opened.id, code) for opened in self._open.values())
         self._open.clear()
         return answers
-
-
-def _change_log(tool: str, plan: Plan, change: Change) -> Log:
-    argument = show_path(declared_part(plan, change.path))
-    extra = {"tool": tool, "argument": argument, "rule": change.rule}
-    return Log("DEBUG", "MCP tool %s: argument %s fitted (%s).", (tool, argument, change.rule), extra)
-
-
-def _refusal_log(tool: str, plan: Plan, problems: tuple[Problem, ...]) -> Log:
-    named = ", ".join(dict.fromkeys(show_path(declared_part(plan, problem.path)) for problem in problems))
-    text = "MCP tool %s refused the call: argument %s is invalid."
-    return Log("INFO", text, (tool, named), {"tool": tool, "argument": named})
 
 
 def _member(message: Message, name: str) -> object:

@@ -9,11 +9,11 @@ Rules
 import re
 from typing import Any
 
+from argfit.core import refusal as refusal_text
 from argfit.core.fit import Fit
 from argfit.core.problem import Path
 from argfit.core.text import Member, NotJson, encoded, locate, members, splice
 
-PROBLEMS = "io.github.argfit/problems"
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 SERVER_GONE = -32000  # JSON-RPC 2.0, 5.1: the first code left to implementations
 
@@ -29,15 +29,11 @@ def question(id: str, cursor: str | None, meta: dict[str, Any] | None) -> bytes:
 
 def refusal(id: bytes, tool: str, fit: Fit, *, modern: bool, server_info: Any) -> bytes:
     """The answer to a call whose arguments do not fit: the tool did not run, and this is what was wrong."""
-    meta: dict[str, Any] = {
-        PROBLEMS: [
-            {"path": list(problem.path), "code": problem.code, "words": problem.words} for problem in fit.problems
-        ]
-    }
+    meta = refusal_text.meta_of(fit)
     if modern and server_info is not None:
         meta[SERVER_INFO] = server_info
     result: dict[str, Any] = {
-        "content": [{"type": "text", "text": f"An error occurred invoking '{tool}': {fit.message}"}],
+        "content": [{"type": "text", "text": refusal_text.text_of(tool, fit)}],
         "isError": True,
         "_meta": meta,
     }

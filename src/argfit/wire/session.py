@@ -18,8 +18,9 @@ from contextlib import suppress
 
 import msgspec
 
+from argfit.core.record import Log
 from argfit.wire.asking import Ask
-from argfit.wire.conversation import Conversation, Log, Settings, Verdict
+from argfit.wire.conversation import Conversation, Settings, Verdict
 from argfit.wire.lines import LIMIT, Lines, Part
 from argfit.wire.message import TAIL, Message, id_of, skim
 
