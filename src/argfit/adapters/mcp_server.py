@@ -1,0 +1,328 @@
+"""The official SDK's servers (mcp 2.x): `guard(server)` names a bad argument, runs nothing, and logs one quiet line.
+
+Rules
+- A call is decided on as far inside as the SDK lets us: after every middleware, so that a caller who may not call
+  learns nothing, and before the tool's dependencies are resolved.
+- What the tool is given is what was bound, once: the SDK's own reading of text as JSON does not touch it again.
+- The tool's own refusal keeps its text; a fault stays the SDK's to log, and tells the caller nothing.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from mcp.server import MCPServer, Server
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.context import CallNext, ServerRequestContext
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedResourceError, UnexpectedToolError
+from mcp.server.mcpserver.tools.base import Tool
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    CallToolRequestParams,
+    CallToolResult,
+    PaginatedRequestParams,
+    TextContent,
+)
+from pydantic import ValidationError
+
+from argfit.adapters.pydantic_binder import binders_own, faults
+from argfit.core import record, refusal
+from argfit.core.choices import WIDENING, repairs_named
+from argfit.core.fit import Fit
+from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, chosen
+from argfit.core.record import Log
+
+AnyServer = TypeVar("AnyServer", MCPServer[Any], Server[Any])
+Context = ServerRequestContext[Any, Any]
+
+_LOGGER = logging.getLogger("argfit")
+_CALL, _LIST = "tools/call", "tools/list"
+_OURS = "io.github.argfit/call"  # in a request's `_meta`, on its way through the SDK only
+_LOWLEVEL_FORMATS = frozenset({"date", "uuid"})  # no binder stands behind the schema there
+_PAGES = 1_000
+
+
+def guard(
+    server: AnyServer,
+    *,
+    repairs: Iterable[str] = REPAIRS,
+    contract: str = "schema",
+    unknown: str = "published",
+) -> AnyServer:
+    """Guard a server's tools, and return the server.
+
+    `server` is an `MCPServer` or a lowlevel `Server`; `repairs` names repairs to make; `contract` says whether a call
+    must fit the published schema and bind (`schema`) or only bind (`binder`); `unknown="refuse"` also refuses
+    arguments that a tool does not declare. Raises ValueError for a name that is none of these.
+    """
+    rules = Rules(repairs_named(repairs), chosen("contract", contract, CONTRACTS), chosen("unknown", unknown, UNKNOWN))
+    target: Any = server
+    of_tools = isinstance(target, MCPServer)
+    if not any(isinstance(getattr(one, "__self__", None), _Guard) for one in target.middleware):
+        made = _OfMcpServer(target, rules) if of_tools else _OfLowlevel(target, rules)
+        target.middleware.insert(0, made.middleware)
+    return server
+
+
+class _Call:
+    """One call on its way in: what was sent, and how far it came."""
+
+    def __init__(self, sent: Any) -> None:
+        self.sent = sent
+        self.entered = False  # the tool, or what decides for it, was reached
+        self.told = False  # in the log
+
+
+class _Sent(dict[str, Any]):
+    """The arguments of a call from the wire, and what they were bound to; calls from inside a tool are plain."""
+
+    def __init__(self, arguments: dict[str, Any], call: _Call) -> None:
+        super().__init__(arguments)
+        self.call = call
+        self.bound: dict[str, Any] | None = None
+        self.error: Exception | None = None
+
+    def __bool__(self) -> bool:
+        return True  # or the SDK takes another empty object in its place
+
+
+class _Guard:
+    """What both kinds of server share: the way in and out of a call."""
+
+    def __init__(self, lowlevel: Server[Any], rules: Rules) -> None:
+        self._lowlevel = lowlevel
+        self._rules = rules
+        self._wrapped: Any = None
+        self._warned: set[tuple[str, Any]] = set()
+
+    async def middleware(self, ctx: Context, call_next: CallNext) -> Any:
+        """Let a call in whatever the shape of its arguments, and see how it ends."""
+        params = ctx.params
+        if ctx.method != _CALL or not isinstance(params, Mapping) or not isinstance(params.get("_meta", {}), Mapping):
+            return await call_next(ctx)
+        self._wrap_handler()
+        call = _Call(params.get("arguments"))
+        shaped = call.sent if call.sent is None or isinstance(call.sent, dict) else {}
+        inward = {**params, "_meta": {**params.get("_meta", {}), _OURS: call}, "arguments": shaped}
+        name = str(params.get("name"))
+        try:
+            result = await call_next(replace(ctx, params=inward))
+        except MCPError as error:
+            if not call.entered and error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND):
+                _write(record.refused(name))
+            raise
+        is_error = result.get("isError") if isinstance(result, Mapping) else getattr(result, "is_error", None)
+        if is_error is True and not call.told:
+            _write(record.refused(name))
+        return result
+
+    def _wrap_handler(self) -> None:
+        entry = self._lowlevel.get_request_handler(_CALL)
+        if entry is None or entry.handler is self._wrapped:
+            return
+        inner = entry.handler
+
+        async def handle(ctx: Context, params: Any) -> Any:
+            meta: dict[str, Any] = dict(params.meta or {})
+            call = meta.pop(_OURS, None)
+            if not isinstance(call, _Call):  # not from the wire, or from a client that writes our key
+                return await inner(ctx, params)
+            call.entered = True
+            return await self.handle(ctx, params.model_copy(update={"meta": meta or None}), call, inner)
+
+        self._wrapped = handle
+        self._lowlevel.add_request_handler(_CALL, entry.params_type, handle)
+
+    async def handle(
+        self, ctx: Context, params: CallToolRequestParams, call: _Call, inner: Callable[..., Awaitable[Any]]
+    ) -> Any:
+        """Decide on a call, and pass it on where it may run."""
+        raise NotImplementedError
+
+    def repairs_of(self, annotations: Any) -> Rules:
+        """The rules of one tool: one that destroys gets no repair that may widen its call."""
+        destroys = getattr(annotations, "destructive_hint", None) is True
+        return self._rules.without(WIDENING) if destroys else self._rules
+
+    def refused(self, name: str, guarded: Guarded, fit: Fit, call: _Call) -> CallToolResult:
+        """The answer to a call whose arguments do not fit."""
+        call.told = True
+        _write(record.misfit(name, guarded.engine.plan, fit.problems))
+        return _error(refusal.text_of(name, fit), refusal.meta_of(fit))
+
+    def noted(self, name: str, guarded: Guarded, fit: Fit) -> None:
+        """Log what was changed, and once what may be wrong."""
+        plan = guarded.engine.plan
+        for at in plan.unusable:
+            self._once((name, at), record.unusable(name, at))
+        for change in fit.changes:
+            if _LOGGER.isEnabledFor(logging.DEBUG):
+                _write(record.fitted(name, plan, change))
+            if change.at_risk:
+                line = record.at_risk(name, plan, change)
+                self._once((name, line.args), line)
+
+    def _once(self, key: tuple[str, Any], line: Log) -> None:
+        if key not in self._warned:
+            self._warned.add(key)
+            _write(line)
+
+
+class _OfLowlevel(_Guard):
+    """A lowlevel `Server`: its listing says what a tool takes, and nothing binds."""
+
+    def __init__(self, lowlevel: Server[Any], rules: Rules) -> None:
+        super().__init__(lowlevel, rules.with_formats(_LOWLEVEL_FORMATS))
+        self._listed: dict[Any, dict[str, Guarded]] = {}
+
+    async def handle(
+        self, ctx: Context, params: CallToolRequestParams, call: _Call, inner: Callable[..., Awaitable[Any]]
+    ) -> Any:
+        """Decide by the listing of this caller, read anew on a miss and before a refusal."""
+        caller = _caller()
+        guarded = self._listed.get(caller, {}).get(params.name)
+        fit = None if guarded is None else guarded.fit(call.sent)
+        if fit is None or not fit.ok:
+            self._listed[caller] = await self._list(ctx)
+            guarded = self._listed[caller].get(params.name)
+            fit = None if guarded is None else guarded.fit(call.sent)
+        if guarded is not None and fit is not None:
+            self.noted(params.name, guarded, fit)
+            if not fit.ok:
+                return self.refused(params.name, guarded, fit, call)
+            if call.sent is not None:
+                params = params.model_copy(update={"arguments": fit.arguments})
+        try:
+            return await inner(ctx, params)
+        except MCPError:
+            raise
+        except Exception:
+            call.told = True
+            _LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})
+            return _error(refusal.fault_of(params.name))
+
+    async def _list(self, ctx: Context) -> dict[str, Guarded]:
+        entry: Any = self._lowlevel.get_request_handler(_LIST)
+        found: dict[str, Guarded] = {}
+        cursor = None
+        for _ in range(_PAGES if entry else 0):
+            try:
+                listed = await entry.handler(replace(ctx, method=_LIST), PaginatedRequestParams(cursor=cursor))
+            except Exception:  # noqa: BLE001 - a server that cannot list its tools is guarded in nothing
+                break
+            for tool in getattr(listed, "tools", ()):
+                found[tool.name] = Guarded(tool.input_schema, self.repairs_of(tool.annotations))
+            cursor = getattr(listed, "next_cursor", None)
+            if cursor is None:
+                break
+        return found
+
+
+class _OfMcpServer(_Guard):
+    """An `MCPServer`: its tools publish a schema and bind by a pydantic model."""
+
+    def __init__(self, server: MCPServer[Any], rules: Rules) -> None:
+        super().__init__(server._lowlevel_server, rules)  # noqa: SLF001 - no public way
+        self._server = server
+        self._call_tool = server.call_tool
+        self._tools: dict[str, tuple[Any, Guarded]] = {}
+        server.call_tool = self.call_tool  # type: ignore[method-assign] # what every call from the wire ends in
+
+    async def handle(
+        self, ctx: Context, params: CallToolRequestParams, call: _Call, inner: Callable[..., Awaitable[Any]]
+    ) -> Any:
+        """Mark the arguments as those of a call from the wire: it is decided on where the tool is called."""
+        return await inner(ctx, params.model_copy(update={"arguments": _Sent(params.arguments or {}, call)}))
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Decide on a call from the wire, and let the tool run; calls from inside a tool are the tool's own."""
+        tool = self._server._tool_manager.get_tool(name)  # noqa: SLF001 - no public way
+        if not isinstance(arguments, _Sent):
+            return await self._call_tool(name, arguments, context)
+        if tool is not None:
+            refused = self._decide(tool, arguments)
+            if refused is not None:
+                return refused
+        try:
+            return await self._call_tool(name, arguments, context)
+        except MCPError:
+            raise
+        except (UnexpectedToolError, UnexpectedResourceError) as error:
+            arguments.call.told = True
+            raise UnexpectedToolError(refusal.fault_of(name)) from error
+        except (ToolError, ResourceError) as error:
+            return _error(str(error))
+        except Exception as error:
+            arguments.call.told = True
+            raise UnexpectedToolError(refusal.fault_of(name)) from error
+
+    def _decide(self, tool: Tool, sent: _Sent) -> CallToolResult | None:
+        """The refusal of a call; None where it may run, bound."""
+        guarded = self._guarded(tool)
+        came = sent.call.sent
+        fit = guarded.fit(dict(sent) if came is None or isinstance(came, dict) else came)
+        if not guarded.decides(fit):
+            fit = _bind(tool, guarded, fit, sent)
+        self.noted(tool.name, guarded, fit)
+        return None if sent.bound is not None or sent.error else self.refused(tool.name, guarded, fit, sent.call)
+
+    def _guarded(self, tool: Tool) -> Guarded:
+        known = self._tools.get(tool.name)
+        if known is None or known[0] is not tool.parameters:
+            own = binders_own(tool.fn_metadata.arg_model)
+            guarded = Guarded(
+                tool.parameters, self.repairs_of(tool.annotations), drops_undeclared=True, binders_own=own
+            )
+            self._tools[tool.name] = known = (tool.parameters, guarded)
+            if not isinstance(tool.fn_metadata, _BoundOnce):
+                tool.fn_metadata = _BoundOnce(tool.fn_metadata)  # type: ignore[assignment] # stands in for it
+        return known[1]
+
+
+class _BoundOnce:
+    """A tool's binder that hands on what was bound before the tool was called, and else does as it always did."""
+
+    def __init__(self, binder: Any) -> None:
+        self.binder = binder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.binder, name)
+
+    def validate_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """What arguments bind to."""
+        if not isinstance(arguments, _Sent):
+            bound: dict[str, Any] = self.binder.validate_arguments(arguments)
+            return bound
+        if arguments.error is not None:
+            raise arguments.error
+        return arguments.bound or {}
+
+
+def _bind(tool: Tool, guarded: Guarded, fit: Fit, sent: _Sent) -> Fit:
+    """Bind as the SDK would, but for text that fits as it is: that is not read as JSON."""
+    binder = tool.fn_metadata
+    as_sdk = guarded.binders_own | {str(problem.path[0]) for problem in fit.problems if problem.path}
+    read = binder.pre_parse_json({name: part for name, part in fit.arguments.items() if name in as_sdk})
+    try:
+        sent.bound = binder.arg_model.model_validate({**fit.arguments, **read}).model_dump_one_level()
+    except ValidationError as error:
+        return guarded.refused_by_binder(fit, faults(error))
+    except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
+        sent.error = error
+    return fit
+
+
+def _error(text: str, meta: dict[str, Any] | None = None) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta=meta)
+
+
+def _caller() -> Any:
+    token = get_access_token()
+    return None if token is None else (token.client_id, getattr(token, "subject", None), tuple(token.scopes))
+
+
+def _write(line: Log) -> None:
+    _LOGGER.log(logging.getLevelNamesMapping()[line.level], line.text, *line.args, extra=line.extra)

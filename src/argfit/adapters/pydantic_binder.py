@@ -1,0 +1,65 @@
+"""What pydantic binds: which arguments it takes by rules of their author's own, and what it refused where."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from argfit.core.guarding import BindFault
+
+_OWN = frozenset({"function-before", "function-plain", "function-wrap"})
+_KINDS = {"missing": "required", "missing_argument": "required", "missing_keyword_only_argument": "required"} | {
+    "extra_forbidden": "unknown",
+    "unexpected_keyword_argument": "unknown",
+    # by a rule of their author's own: of the declared type they may well be
+    "value_error": "other",
+    "assertion_error": "other",
+}
+
+
+def binders_own(model: type[BaseModel]) -> frozenset[str]:
+    """The arguments, by their published names, that a validator of their author's own may take in any shape."""
+    schema = model.__pydantic_core_schema__
+    definitions = {part["ref"]: part for part in _parts(schema) if "ref" in part}
+    found = set()
+    for name, field in model.model_fields.items():
+        core = next((part["fields"][name] for part in _parts(schema) if name in part.get("fields", ())), None)
+        if core is not None and _has_own(core, definitions):
+            found.add(field.alias or name)
+    return frozenset(found)
+
+
+def faults(error: ValidationError) -> list[BindFault]:
+    """What pydantic refused, without the values it was given."""
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    return [BindFault(tuple(detail["loc"]), _KINDS.get(detail["type"], "type")) for detail in details]
+
+
+def _has_own(core: Any, definitions: dict[str, Any]) -> bool:
+    pending, seen = [core], set()
+    while pending:
+        for part in _parts(pending.pop()):
+            if part.get("type") in _OWN and not _is_pydantics(part):
+                return True
+            reference = part.get("schema_ref")
+            if reference in definitions and reference not in seen:
+                seen.add(reference)
+                pending.append(definitions[reference])
+    return False
+
+
+def _is_pydantics(part: dict[str, Any]) -> bool:
+    function = part.get("function", {}).get("function")
+    return str(getattr(function, "__module__", "")).partition(".")[0] in ("pydantic", "pydantic_core")
+
+
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """All parts of a core schema, less how it is written out again."""
+    pending = [schema]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            yield part
+            pending += [inner for key, inner in part.items() if key != "serialization"]
+        elif isinstance(part, list | tuple):
+            pending += part

@@ -1,0 +1,158 @@
+"""Deciding on a call inside a server: fitted as its tool publishes it, and bound as its framework binds it.
+
+Rules (contract, sections 3 and 4)
+- Arguments are fitted first, so that what the tool is given is what was judged.
+- An argument with a validator of its author's own is the binder's alone: it takes shapes that the schema does not
+  show. It is neither fitted nor judged here.
+- Where the framework drops undeclared names in silence, a name is renamed as if the schema were closed; whether the
+  rest is refused is the author's choice.
+- What only the binder refuses is said in the words of the argument's declared type.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import msgspec
+
+from argfit.core import problem as words
+from argfit.core.engine import Engine, compile_engine
+from argfit.core.fit import PROBLEMS_HELD, Fit, fit_value
+from argfit.core.node import Node
+from argfit.core.place import item_at, member_at
+from argfit.core.plan import together
+from argfit.core.problem import Path, Problem
+
+REPAIRS = ("unquote", "rename-case")  # on a server, where nothing else is named
+CONTRACTS = ("schema", "binder")
+UNKNOWN = ("published", "refuse")
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """What a server's author chose: the repairs, what decides (schema or binder), what becomes of unknown names."""
+
+    repairs: frozenset[str]
+    contract: str = "schema"
+    unknown: str = "published"
+    formats: frozenset[str] = frozenset({"date"})  # a lax binder takes numbers and datetimes for a date
+
+    def without(self, repairs: frozenset[str]) -> "Rules":
+        """The same rules less some repairs."""
+        return msgspec.structs.replace(self, repairs=self.repairs - repairs)
+
+    def with_formats(self, formats: frozenset[str]) -> "Rules":
+        """The same rules with other formats that count."""
+        return msgspec.structs.replace(self, formats=formats)
+
+
+def chosen(what: str, name: str, known: tuple[str, ...]) -> str:
+    """A name that is among those known; ValueError where it is not."""
+    if name not in known:
+        raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {name!r}")
+    return name
+
+
+class BindFault(msgspec.Struct, frozen=True):
+    """One place that a binder refused: its path as the binder tells it, and whether it is absent or unknown there."""
+
+    path: tuple[str | int, ...]
+    kind: str = "type"  # or "required", "unknown", "other"
+
+
+class Guarded:
+    """One tool as its guard sees it."""
+
+    def __init__(
+        self, schema: Any, rules: Rules, *, drops_undeclared: bool = False, binders_own: Collection[str] = ()
+    ) -> None:
+        self._rules = rules
+        self.binders_own = frozenset(binders_own)
+        published = _left_to_the_binder(schema, binders_own)
+        closed = _closed(published) if drops_undeclared else published
+        judged = closed if rules.unknown == "refuse" else published
+        self.engine = compile_engine(judged, (), rules.repairs, rules.formats)
+        self._told = compile_engine(schema) if binders_own else self.engine
+        self._renaming = compile_engine(closed, (), rules.repairs, rules.formats) if closed is not published else None
+
+    def fit(self, sent: Any) -> Fit:
+        """Fit what was sent; with the contract `binder` a misfit is not the last word."""
+        if self._renaming is None or self._rules.unknown == "refuse":
+            return fit_value(self.engine, sent)
+        first = fit_value(self._renaming, sent)
+        if first.ok:
+            return first
+        fit = fit_value(self.engine, first.arguments)
+        return msgspec.structs.replace(fit, changes=(*first.changes, *fit.changes))
+
+    def decides(self, fit: Fit) -> bool:
+        """Whether a fit that is not ok refuses the call by itself."""
+        return not fit.ok and (self._rules.contract == "schema" or not isinstance(fit.arguments, dict))
+
+    def refused_by_binder(self, fit: Fit, faults: Iterable[BindFault]) -> Fit:
+        """The fit with what the binder refused; what the schema says of the same places is said in its words."""
+        found: dict[Problem, None] = {}
+        for fault in faults:
+            path = _as_sent(fit.arguments, fault)
+            said = [one for one in fit.problems if one.path[: len(path)] == path or path[: len(one.path)] == one.path]
+            found.update(dict.fromkeys(said or [_worded(self._told, fit.arguments, path, fault.kind)]))
+        problems = tuple(found)
+        return msgspec.structs.replace(
+            fit, ok=False, problems=problems[:PROBLEMS_HELD], more=max(0, len(problems) - PROBLEMS_HELD)
+        )
+
+
+def _left_to_the_binder(schema: Any, names: Collection[str]) -> Any:
+    declared = schema.get("properties") if isinstance(schema, dict) else None
+    if not names or not isinstance(declared, dict):
+        return schema
+    return {**schema, "properties": {name: {} if name in names else part for name, part in declared.items()}}
+
+
+def _closed(schema: Any) -> Any:
+    is_open = isinstance(schema, dict) and schema.get("additionalProperties", True) is True
+    return {**schema, "additionalProperties": False} if is_open else schema
+
+
+# -- what a binder refused, in our words --------------------------------------------------------------------
+
+
+def _as_sent(arguments: Any, fault: BindFault) -> Path:
+    """The path of a fault as the caller knows it: what a binder adds to tell branches apart is left out."""
+    path: list[str | int] = []
+    value = arguments
+    for index, step in enumerate(fault.path):
+        last = index == len(fault.path) - 1
+        inside = isinstance(value, dict) and step in value
+        if inside or (isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value)):
+            value = value[step]
+            path.append(step)
+        elif last and fault.kind in ("required", "unknown"):
+            path.append(step)
+    return tuple(path)
+
+
+def _worded(engine: Engine, arguments: Any, path: Path, kind: str) -> Problem:
+    if kind == "required":
+        return words.missing(path)
+    if kind == "unknown":
+        nodes = _nodes_at(engine, path[:-1])
+        sent = arguments if isinstance(arguments, dict) else {}
+        return words.unknown(path, [name for node in nodes for name in node.properties if name not in sent])
+    if kind == "other":
+        return Problem(path, "binder", words.OTHER_WORDS)
+    nodes = _nodes_at(engine, path)
+    format = next((node.format for node in nodes if node.format in words.FORMATS), None)
+    types = dict.fromkeys(name for node in nodes for name in node.types)
+    if format is not None:
+        said = words.off_format(path, format).words
+    else:
+        said = words.wrong_type(path, types, None, null_counts=False).words if types else words.OTHER_WORDS
+    return Problem(path, "binder", said)
+
+
+def _nodes_at(engine: Engine, path: Path) -> list[Node]:
+    """All nodes that may look at a place, whatever the values on the way to it."""
+    nodes = together(engine.plan, ["#"])
+    for step in path:
+        ahead = member_at(nodes, step) if isinstance(step, str) else item_at(nodes, step)
+        nodes = together(engine.plan, ahead)
+    return nodes
