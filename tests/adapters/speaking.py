@@ -21,6 +21,11 @@ class Said(NamedTuple):
     meta: dict[str, Any]
 
     @property
+    def logged(self) -> str:
+        """All that the records from INFO on hold."""
+        return "\n".join(repr(vars(one)) for one in self.records if one.levelno >= logging.INFO)
+
+    @property
     def lines(self) -> list[str]:
         """The records from INFO on, as they read."""
         return [f"{one.levelname} {one.getMessage()}" for one in self.records if one.levelno >= logging.INFO]

@@ -1,6 +1,5 @@
 """`guard` on the official SDK's servers, with a real client in both eras."""
 
-import json
 import logging
 from collections.abc import Callable
 from datetime import date
@@ -12,28 +11,12 @@ from mcp.server import MCPServer, Server
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
-from tests.adapters.speaking import ERAS, Said, call
+from pydantic import AfterValidator, BeforeValidator
+from tests.adapters.rows import BODIES, FITS, INT32, ROWS, SAYS, Grade, even, odd
+from tests.adapters.speaking import ERAS, call
 
 from argfit.adapters.mcp_server import guard
 from argfit.core.refusal import PROBLEMS
-
-INT32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
-
-
-class Grade(BaseModel):
-    grade: str
-    quantity: INT32
-
-
-def odd(value: Any) -> Any:
-    return value.split(",") if isinstance(value, str) else value
-
-
-def even(value: int) -> int:
-    if value % 2:
-        raise ValueError(f"{value} is odd")
-    return value
 
 
 def farm(**options: Any) -> MCPServer[Any]:
@@ -68,45 +51,6 @@ def farm(**options: Any) -> MCPServer[Any]:
     return guard(server, **options)
 
 
-SAYS = "An error occurred invoking '{}': {}"
-
-ROWS: list[tuple[str, Any, str]] = [
-    ("list_entries", {"day": "10/11/2026"}, "day must be a date, YYYY-MM-DD."),
-    ("list_entries", {"day": 123}, "day must be a date, YYYY-MM-DD."),
-    ("list_entries", {"day": "86400"}, "day must be a date, YYYY-MM-DD."),
-    ("list_entries", {"day": "2026-01-01T00:00:00"}, "day must be a date, YYYY-MM-DD."),
-    ("list_flocks", {"limit": "ten"}, "limit must be a whole number."),
-    ("list_flocks", {"limit": None}, "limit must be a whole number."),
-    ("list_flocks", {"limit": " 1"}, "limit must be a whole number."),
-    ("list_flocks", {"limit": True}, "limit must be a whole number."),
-    ("list_flocks", {"limit": 5.5}, "limit must be a whole number."),
-    ("list_flocks", {"limit": 2147483648}, "limit must be a whole number from -2147483648 to 2147483647."),
-    ("list_orders", {"customerId": "Acme"}, "customerId must be an id."),
-    ("list_orders", {}, "customerId is required."),
-    ("record", {"day": "2026-01-01", "grades": "invalid"}, "grades must be a list."),
-    ("record", {"day": "2026-01-01", "grades": [1]}, "grades[0] must be an object."),
-    (
-        "record",
-        {"day": "2026-01-01", "grades": [{"grade": "A", "quantity": "ten"}]},
-        "grades[0].quantity must be a whole number.",
-    ),
-    (
-        "record",
-        {"day": "2026-01-01", "grades": [{"grade": "A", "Quantity": "ten"}]},
-        "grades[0].quantity must be a whole number.",
-    ),
-    (
-        "record",
-        {"day": "2026-01-01", "grades": [{"grade": "A", "quantity": None}]},
-        "grades[0].quantity must be a whole number.",
-    ),
-    ("record", {"grades": []}, "day is required."),
-    ("tagged", {"tags": 5}, "tags must be a list."),
-    ("evens", {"n": 3}, "n is not in an allowed form."),
-    ("list_flocks", {"limit": "x", "offset": "y"}, "limit must be a whole number; offset must be a whole number."),
-]
-
-
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(("tool", "arguments", "words"), ROWS, ids=str)
 def test_a_bad_argument_is_named_and_logged_in_one_quiet_line(era: str, tool: str, arguments: Any, words: str) -> None:
@@ -122,24 +66,7 @@ def test_a_bad_argument_is_named_and_logged_in_one_quiet_line(era: str, tool: st
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(
     ("tool", "arguments", "answer"),
-    [
-        ("list_flocks", {"limit": "2"}, "(2, 0)"),
-        ("list_flocks", {"limit": 2.0, "Offset": "1"}, "(2, 1)"),
-        ("list_flocks", {"limit": 3, "else": 1}, "(3, 0)"),
-        ("list_flocks", {}, "(50, 0)"),
-        ("list_flocks", None, "(50, 0)"),
-        ("list_entries", {"day": "2026-01-01", "flock": "null"}, "(datetime.date(2026, 1, 1), None, 'null')"),
-        ("list_entries", {"day": "2026-01-01", "flock": '{"a":1}'}, "(datetime.date(2026, 1, 1), None, '{\"a\":1}')"),
-        ("list_entries", {"day": "2026-01-01", "to": None}, "(datetime.date(2026, 1, 1), None, None)"),
-        (
-            "record",
-            {"day": "2026-01-01", "grades": '[{"grade": "A", "quantity": 2.0}]'},
-            "(datetime.date(2026, 1, 1), [Grade(grade='A', quantity=2)])",
-        ),
-        ("tagged", {"tags": "a,b"}, "['a', 'b']"),
-        ("tagged", {"tags": '["a", "b"]'}, "['a', 'b']"),
-        ("evens", {"n": 4.0}, "4"),
-    ],
+    FITS,
     ids=str,
 )
 def test_what_fits_or_can_be_fitted_runs_with_what_was_bound(era: str, tool: str, arguments: Any, answer: str) -> None:
@@ -153,51 +80,7 @@ def test_the_tools_own_refusal_keeps_its_text_and_its_text_stays_out_of_the_log(
     said = call(farm(), era, "list_entries", {"day": "2026-01-01", "flock": "No Such Flock"})
     assert (said.is_error, said.text) == (True, "Error executing tool list_entries: No flock is named 'No Such Flock'.")
     assert said.lines == ["INFO MCP tool list_entries refused the call."]
-    assert "No Such Flock" not in logged(said)
-
-
-def logged(said: Said, level: int = logging.INFO) -> str:
-    """All that records hold, from a level on."""
-    return "\n".join(repr(vars(record)) for record in said.records if record.levelno >= level)
-
-
-class Strange:
-    """What cannot be written as JSON."""
-
-    __slots__ = ()
-
-
-BODIES: dict[str, Callable[..., Any]] = {}
-
-
-def body(function: Callable[..., Any]) -> Callable[..., Any]:
-    BODIES[function.__name__] = function
-    return function
-
-
-@body
-def value_error(n: int) -> str:
-    raise ValueError("s3cret")
-
-
-@body
-def json_error(n: int) -> Any:
-    return json.loads("s3cret")
-
-
-@body
-def type_error(n: int) -> str:
-    raise TypeError("s3cret")
-
-
-@body
-def key_error(n: int) -> Any:
-    return dict[str, int]()["s3cret"]
-
-
-@body
-def pydantic_error(n: int) -> str:
-    return repr(Grade.model_validate({"s3cret": 1}))
+    assert "No Such Flock" not in said.logged
 
 
 def probes(**options: Any) -> MCPServer[Any]:
@@ -247,7 +130,7 @@ def test_a_refusal_that_a_tool_returns_is_one_quiet_line_too(era: str) -> None:
 
     said = call(guard(server), era, "returns", {"n": 1})
     assert (said.is_error, said.text, said.lines) == (True, "not s3cret", ["INFO MCP tool returns refused the call."])
-    assert "s3cret" not in logged(said)
+    assert "s3cret" not in said.logged
 
 
 def test_a_binder_that_has_effects_binds_once() -> None:

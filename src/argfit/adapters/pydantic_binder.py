@@ -1,6 +1,6 @@
 """What pydantic binds: which arguments it takes by rules of their author's own, and what it refused where."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -24,7 +24,7 @@ def binders_own(model: type[BaseModel]) -> frozenset[str]:
     found = set()
     for name, field in model.model_fields.items():
         core = next((part["fields"][name] for part in _parts(schema) if name in part.get("fields", ())), None)
-        if core is not None and _has_own(core, definitions):
+        if core is not None and has_own(core, definitions.values()):
             found.add(field.alias or name)
     return frozenset(found)
 
@@ -35,16 +35,18 @@ def faults(error: ValidationError) -> list[BindFault]:
     return [BindFault(tuple(detail["loc"]), _KINDS.get(detail["type"], "type")) for detail in details]
 
 
-def _has_own(core: Any, definitions: dict[str, Any]) -> bool:
+def has_own(core: Any, definitions: Iterable[dict[str, Any]]) -> bool:
+    """Whether a part of a core schema holds a validator of its author's own that may take any shape."""
+    by_name = {part.get("ref"): part for part in definitions}
     pending, seen = [core], set()
     while pending:
         for part in _parts(pending.pop()):
             if part.get("type") in _OWN and not _is_pydantics(part):
                 return True
             reference = part.get("schema_ref")
-            if reference in definitions and reference not in seen:
+            if reference in by_name and reference not in seen:
                 seen.add(reference)
-                pending.append(definitions[reference])
+                pending.append(by_name[reference])
     return False
 
 
