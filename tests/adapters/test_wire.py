@@ -15,7 +15,7 @@ MODERN = {
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
 }
-HELLO = [
+HELLO: list[dict[str, Any]] = [
     {
         "jsonrpc": "2.0",
         "id": "hello",
@@ -42,7 +42,7 @@ SENT: dict[str, tuple[Any, str]] = {
 
 def asked(kind: str, *, modern: bool) -> tuple[dict[str, Any], str]:
     """The answers of a server by what was sent, and its stderr."""
-    messages = [] if modern else list(HELLO)
+    messages: list[dict[str, Any]] = [] if modern else list(HELLO)
     for id, (arguments, _) in SENT.items():
         params: dict[str, Any] = {"name": "list_flocks"} | ({"_meta": MODERN} if modern else {})
         if arguments is not ABSENT:
