@@ -36,7 +36,8 @@ REQUEST_LIVES, CODE_LIVES, TOKEN_LIVES, REFRESH_LIVES = 600, 60, 3600, 30 * 24 *
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title><style>body{{font:1rem/1.5 system-ui;max-width:28rem;margin:4rem auto;padding:0 1rem}}
-input{{font:inherit;width:100%;margin:.2rem 0 1rem;padding:.4rem;box-sizing:border-box}}button{{font:inherit;padding:.4rem 1rem}}
+input{{font:inherit;width:100%;margin:.2rem 0 1rem;padding:.4rem;box-sizing:border-box}}
+button{{font:inherit;padding:.4rem 1rem}}
 .wrong{{color:#a00}}</style><h1>{title}</h1>{body}</html>"""
 
 
