@@ -123,7 +123,7 @@ def test_a_tool_without_name_or_schema_is_looked_at_all_the_same(terminal: Termi
     ("words", "said"),
     [
         ((), "argfit lint: name a FILE, or a server's command after --: argfit lint -- COMMAND ARG...\n"),
-        (("tools.json", "--", "x"), "argfit lint: name a FILE, or a server's command after --: argfit lint --"),
+        (("tools.json", "--", "x"), "argfit lint: give one of them, a FILE or a server's command after --, not both\n"),
         (
             ("gone.json",),
             "argfit lint: cannot read gone.json: No such file or directory; FILE is what a server answered",

@@ -65,7 +65,13 @@ SHOWS: list[tuple[str, Any, str]] = [
     ("header", {**LIST, "items": {**TEXT, "x-mcp-header": "N"}}, "N is not reached by properties alone"),
     ("closed-empty", {"type": "object", "additionalProperties": False}, ""),
     ("closed-empty", {"type": "object", "properties": {}, "unevaluatedProperties": False}, ""),
-    ("impossible", {**INTEGER, "minimum": 5, "maximum": 4}, "minimum 5, maximum 4"),
+    ("impossible", {**INTEGER, "minimum": 5, "maximum": 4}, "nothing is from 5 to 4"),
+    ("impossible", {"type": "number", "minimum": 5, "exclusiveMaximum": 5}, "nothing is from 5 to 5"),
+    ("impossible", {**INTEGER, "minimum": 0.1, "maximum": 0.9}, "nothing is from 0.1 to 0.9"),
+    ("impossible", {"enum": []}, "no value is listed"),
+    ("untyped-items", LIST, ""),
+    ("required-undeclared", {"type": "object", "properties": {"a": TEXT}, "required": ["zz"]}, "zz"),
+    ("header", {"enum": ["a"], "x-mcp-header": "N"}, "N is on no type"),
     ("impossible", {**LIST, "minItems": 2, "maxItems": 1}, "minItems 2, maxItems 1"),
     (
         "impossible",
@@ -113,7 +119,24 @@ FINE: list[Any] = [
     {**LIST, "items": TEXT, "minItems": 1, "maxItems": 1},
     {"not": TEXT, "type": "integer"},
     False,
+    {"type": "object", "properties": {"a": TEXT}, "anyOf": [{"properties": {"a": {"minLength": 3}}}]},
+    {"type": "object", "properties": {"a": TEXT}, "if": {"properties": {"a": {"minLength": 3}}}, "then": {}},
+    {"type": "object", "properties": {"a": TEXT}, "not": {"properties": {"a": {"maxLength": 3}, "b": {}}}},
+    {**LIST, "items": TEXT, "contains": {"minLength": 2}},
+    {"allOf": [{**LIST, "items": TEXT}, {"items": {"minLength": 1}}]},
 ]
+
+
+@pytest.mark.parametrize(
+    ("argument", "hazards"),
+    [
+        ({"type": "int"}, ["keyword"]),
+        ({"$ref": "#/$defs/gone"}, ["reference-dangling"]),
+        ({**TEXT, "nullable": True, "default": None}, ["nullable"]),
+    ],
+)
+def test_what_another_finding_says_is_not_said_twice(argument: Any, hazards: list[str]) -> None:
+    assert [hazard for _, hazard, _ in at(argument)] == hazards
 
 
 @pytest.mark.parametrize("argument", FINE, ids=str)
@@ -130,6 +153,7 @@ def test_the_schema_as_a_whole_is_looked_at_too() -> None:
     assert of({"type": "object", "properties": {"n": TEXT}}) == [("", "open", "")]
     assert of({"type": "object", "additionalProperties": False}) == []
     assert of({"type": "object"}) == []
+    assert of({"type": "object", "oneOf": [{}], "not": False}) == [("", "root-union", "not, oneOf")]
     assert of({"$schema": "https://json-schema.org/draft/2030-01/schema", "type": "object"})[0][1] == "draft"
 
 
@@ -190,7 +214,14 @@ def test_what_the_schema_holds_is_cut_short() -> None:
 
 
 def test_every_hazard_says_why_it_bites_and_what_to_write_and_is_shown_here() -> None:
-    shown = {hazard for hazard, _, _ in SHOWS} | {"root", "open", "draft", "names-alike", "reference-loop"}
+    shown = {hazard for hazard, _, _ in SHOWS} | {
+        "root",
+        "root-union",
+        "open",
+        "draft",
+        "names-alike",
+        "reference-loop",
+    }
     assert shown == set(HAZARDS)
     assert {hazard.level for hazard in HAZARDS.values()} == set(LEVELS)
     assert all(hazard.why.endswith(".") and hazard.instead.endswith(".") for hazard in HAZARDS.values())

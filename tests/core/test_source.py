@@ -92,4 +92,4 @@ def test_a_schema_that_cannot_be_used_at_all_asks_for_nothing_and_says_so() -> N
 
 
 def test_the_error_names_what_was_found_and_the_next_step() -> None:
-    assert str(SchemaError([])) == "a schema is an object or a boolean, not list; pass the tool's inputSchema"
+    assert str(SchemaError([])) == "a schema is an object or a boolean, not a list; pass the tool's inputSchema"

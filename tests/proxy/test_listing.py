@@ -11,7 +11,7 @@ from argfit.proxy.listing import NoListing, list_tools
 
 
 def test_a_server_is_started_asked_and_ended() -> None:
-    assert [tool["name"] for tool in list_tools(STRICT, PATIENCE)] == ["goto"]
+    assert [tool["name"] for tool in list_tools(STRICT, PATIENCE).tools] == ["goto"]
 
 
 def test_a_server_that_takes_no_hint_is_ended_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_a_server_that_takes_no_hint_is_ended_all_the_same(monkeypatch: pytest.M
         'print(\'{"jsonrpc":"2.0","id":"argfit-listing","result":{"tools":[]}}\', flush=True)\n'
         "while True: signal.pause()\n"
     )
-    assert list_tools([sys.executable, str(stubborn)], PATIENCE) == []
+    assert list_tools([sys.executable, str(stubborn)], PATIENCE).tools == []
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,43 @@ def test_a_server_that_does_not_list_its_tools_is_an_error_with_the_next_step(
 ) -> None:
     with pytest.raises(NoListing, match=reason):
         list_tools(python(code), patience)
+
+
+def test_a_server_that_floods_us_costs_no_more_than_its_time() -> None:
+    with pytest.raises(NoListing, match=r"did not list its tools in 0\.2 s"):
+        list_tools(python("while True: print('x' * 1000)"), 0.2)
+
+
+def test_a_server_that_asks_much_and_reads_nothing_costs_no_more_than_its_time() -> None:
+    asks = 'import time\nfor i in range(20000): print(\'{"jsonrpc":"2.0","id":%d,"method":"ping"}\' % i)\n'
+    with pytest.raises(NoListing, match="did not list its tools"):
+        list_tools(python(asks + "import sys; sys.stdout.flush(); time.sleep(60)"), 0.5)
+
+
+def test_the_last_line_of_a_server_may_lack_its_end() -> None:
+    says = (
+        'import sys; sys.stdout.write(\'{"id":"argfit-greeting","result":{}}\\n\''
+        '\'{"id":"argfit-listing","result":{"tools":[]}}\')'
+    )
+    assert list_tools(python(says), PATIENCE).over
+
+
+def test_what_a_server_has_started_ends_with_it(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    starts = (
+        f"import subprocess, sys; c = subprocess.Popen(['sleep', '60']); open({str(note)!r}, 'w').write(str(c.pid))"
+    )
+    with pytest.raises(NoListing):
+        list_tools(python(f"{starts}; sys.stdin.read()"), 1.0)
+    assert not is_running(int(note.read_text()))
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that is only to be waited for does not."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
 
 
 def test_a_command_that_cannot_start_is_an_error_of_the_system() -> None:

@@ -52,7 +52,7 @@ def test_a_server_that_never_ends_its_listing_is_not_asked_on() -> None:
     listing = started()
     assert listing.receive(listed(nextCursor="2"))
     assert listing.receive(listed(nextCursor="2")) == b""
-    assert listing.over
+    assert (listing.over, listing.unfinished) == (True, True)
     listing = started()
     asked = 0
     while listing.receive(listed(nextCursor=str(asked))):
@@ -100,3 +100,16 @@ def test_what_the_server_asks_is_answered_and_whatever_else_it_says_is_passed_ov
     ):
         assert listing.receive(noise) == b""
     assert (listing.over, listing.tools) == (False, [])
+
+
+def test_a_server_that_goes_round_in_circles_has_each_tool_once() -> None:
+    listing = started()
+    listing.receive(listed(TOOL, nextCursor="2"))
+    listing.receive(listed(TOOL, nextCursor="2"))
+    assert (listing.tools, listing.unfinished) == ([TOOL], True)
+
+
+def test_a_command_that_only_repeats_what_it_is_told_is_no_server() -> None:
+    listing = Listing("1.0")
+    assert listing.receive(listing.opening()) == b""
+    assert (listing.over, listing.refusal) == (True, "it repeats what it is told, and is no MCP server")

@@ -11,17 +11,22 @@ the list below the tree says how.
 from __future__ import annotations
 
 import argparse
+import sys
 
 from argfit.cli.options import add_formats, add_repair, add_strip
-from argfit.cli.say import say, shown
+from argfit.cli.say import printable, say, shown
 from argfit.cli.schemas import Unreadable, add_schema, read_schema
 
 TYPE_CHECKING = False  # as type checkers read it; `argfit proxy` shares this start and must not wait for `typing`
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from argfit.core.engine import Engine
     from argfit.core.outline import Line
+
+_LINES = ("├─ ", "└─ ", "│  ", "   ")
+_PLAIN_LINES = ("|- ", "`- ", "|  ", "   ")
 
 SUMMARY = "what would be fitted and checked, as a tree"
 
@@ -48,18 +53,32 @@ def run(options: argparse.Namespace) -> int:
     except (Unreadable, SchemaError) as error:
         say(f"argfit explain: {error}")
         return 2
-    for line in explained(engine):
+    try:
+        lines = list(explained(engine, plain=not _draws(sys.stdout)))
+    except RecursionError:
+        say("argfit explain: the schema nests too deep to be shown")
+        return 2
+    for line in lines:
         print(line)
     return 0
 
 
-def explained(engine: Engine) -> Iterator[str]:
-    """The lines of an explanation."""
-    from argfit.core.choices import EXACT_RULES, REPAIRS, WHOLE_NUMBER
+def _draws(out: Any) -> bool:
+    """Whether lines can be drawn on a stream."""
+    try:
+        "".join(_LINES).encode(getattr(out, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def explained(engine: Engine, *, plain: bool = False) -> Iterator[str]:
+    """The lines of an explanation; `plain` draws the tree in ASCII."""
+    from argfit.core.choices import EXACT_RULES, PLAIN_NUMBER, REPAIRS, WHOLE_NUMBER
     from argfit.core.outline import outline
     from argfit.core.source import REASONS
 
-    yield from _drawn(outline(engine), "", "")
+    yield from _drawn(outline(engine), "", "", _PLAIN_LINES if plain else _LINES)
     yield ""
     on = [WHOLE_NUMBER, *(name for name in EXACT_RULES if name != WHOLE_NUMBER and engine.plain)]
     on += [name for name in REPAIRS if name in engine.repairs]
@@ -68,7 +87,8 @@ def explained(engine: Engine) -> Iterator[str]:
     yield from (f"  {name:<12}  {about[name]}" for name in on)
     off = [name for name in about if name not in on and not (name == "rename-case" and "rename" in on)]
     if off:
-        yield f"Off: {', '.join(off)}; --repair NAMES switches them on."
+        shown_off = [f"{name} (only by its name, not in all)" if name == PLAIN_NUMBER else name for name in off]
+        yield f"Off: {', '.join(shown_off)}; --repair NAMES switches them on."
     if engine.strip:
         yield f"Left out where it is sent: {', '.join(map(shown, sorted(engine.strip)))}."
     yield f"Read as {engine.plan.dialect.uri.rstrip('#')}."
@@ -78,11 +98,12 @@ def explained(engine: Engine) -> Iterator[str]:
         yield from (f"  {shown(at)}: {REASONS[reason]}" for at, reason in engine.plan.unusable.items())
 
 
-def _drawn(line: Line, first: str, others: str) -> Iterator[str]:
+def _drawn(line: Line, first: str, others: str, marks: tuple[str, ...]) -> Iterator[str]:
     """A line and what is inside it; `first` is drawn before the line itself, `others` before those inside."""
     label = line.label + (" (required)" if line.required and first else "")
     rules = f"  [{', '.join(line.rules)}]" if line.rules else ""
-    yield shown(f"{first}{label}{': ' if line.words else ''}{line.words}") + rules
+    yield printable(f"{first}{label}{': ' if line.words else ''}{line.words}{rules}")
+    branch, last_branch, bar, blank = marks
     for count, part in enumerate(line.inside, 1):
         last = count == len(line.inside)
-        yield from _drawn(part, others + ("└─ " if last else "├─ "), others + ("   " if last else "│  "))
+        yield from _drawn(part, others + (last_branch if last else branch), others + (blank if last else bar), marks)

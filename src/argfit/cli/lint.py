@@ -16,8 +16,8 @@ from __future__ import annotations
 import argparse
 
 from argfit.cli.options import seconds
-from argfit.cli.say import say, shown
-from argfit.cli.schemas import Unreadable, listed, read_json
+from argfit.cli.say import printable, say, shown
+from argfit.cli.schemas import Unreadable, is_tool, listed, read_json, schema_of
 
 TYPE_CHECKING = False  # as type checkers read it; `argfit proxy` shares this start and must not wait for `typing`
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from argfit.core.lint import Finding
 
 SUMMARY = "argument hazards in a server's tools"
+_HOW = "argfit lint -- COMMAND ARG..."
 _WANTED = "FILE is what a server answered to tools/list, or a tool"
+_ROOT = "arguments"
 _PLACES = 12  # of one hazard in one tool, in text; the rest is counted
 
 
@@ -61,7 +63,11 @@ def run(options: argparse.Namespace) -> int:
     except Unreadable as error:
         say(f"argfit lint: {error}")
         return 2
-    found = [finding for name, schema in tools for finding in lint(name, schema)]
+    try:
+        found = [finding for name, schema in tools for finding in lint(name, schema)]
+    except RecursionError:
+        say("argfit lint: a schema nests too deep to be looked at; take it apart into $defs")
+        return 2
     least = LEVELS.index(options.level)
     shown_ones = [finding for finding in found if LEVELS.index(HAZARDS[finding.hazard].level) >= least]
     lines = _as_json(shown_ones) if options.format == "json" else _as_text(shown_ones, len(tools), len(found))
@@ -73,16 +79,19 @@ def run(options: argparse.Namespace) -> int:
 def _tools(options: argparse.Namespace) -> list[tuple[str, Any]]:
     """Names and schemas."""
     if bool(options.file) == bool(options.after):
-        raise Unreadable("name a FILE, or a server's command after --: argfit lint -- COMMAND ARG...")
+        both = "give one of them, a FILE or a server's command after --, not both"
+        raise Unreadable(both if options.file else f"name a FILE, or a server's command after --: {_HOW}")
     if options.after:
         tools = _asked(options.after, options.wait)
     else:
         found = read_json(options.file, _WANTED)
         tools = listed(found) or [found]
+        if _goes_on(found):
+            say(f"argfit lint: {shown(options.file)} holds one page of a longer listing; the rest is not looked at")
     named = [
-        (tool["name"] if isinstance(tool.get("name"), str) else f"tool {count}", tool.get("inputSchema"))
+        (tool["name"] if isinstance(tool.get("name"), str) else f"tool {count}", schema_of(tool))
         for count, tool in enumerate(tools, 1)
-        if isinstance(tool, dict) and ("inputSchema" in tool or "name" in tool)
+        if is_tool(tool)
     ]
     if not named and options.file:
         raise Unreadable(f"{shown(options.file)} lists no tools; {_WANTED}")
@@ -93,14 +102,22 @@ def _asked(command: list[str], patience: float) -> list[Any]:
     from argfit.proxy.listing import NoListing, list_tools
 
     try:
-        return list_tools(command, patience)
+        listing = list_tools(command, patience)
     except OSError as error:
         reason = f"{error.strerror or error}; check the command after --"
         raise Unreadable(f"cannot start {shown(command[0])}: {reason}") from None
     except ValueError as error:
         raise Unreadable(f"cannot start {shown(command[0])}: {error}; check the command after --") from None
     except NoListing as error:
-        raise Unreadable(str(error)) from None
+        raise Unreadable(printable(str(error))) from None
+    if listing.unfinished:
+        say(f"argfit lint: the server's listing does not end; {len(listing.tools)} tools of it are looked at")
+    return listing.tools
+
+
+def _goes_on(found: Any) -> bool:
+    result = found.get("result", found) if isinstance(found, dict) else None
+    return isinstance(result, dict) and isinstance(result.get("nextCursor"), str)
 
 
 def _as_json(found: list[Finding]) -> Iterator[str]:
@@ -135,19 +152,25 @@ def _as_text(found: list[Finding], tools: int, in_all: int) -> Iterator[str]:
         for finding in found:
             if finding.hazard == name:
                 said = f" ({finding.detail})" if finding.detail else ""
-                places.setdefault(finding.tool, []).append(f"{finding.path or 'arguments'}{said}")
+                places.setdefault(finding.tool, []).append(f"{finding.path or _ROOT}{said}")
         if not places:
             continue
         yield f"{hazard.level}  {name}: {hazard.title}"
         yield f"  Why: {hazard.why}"
         yield f"  Instead: {hazard.instead}"
-        for tool, paths in places.items():
-            more = f", and {len(paths) - _PLACES} more" if len(paths) > _PLACES else ""
-            yield f"    {shown(tool)}: {shown(', '.join(paths[:_PLACES]))}{more}"
+        if all(paths == [_ROOT] for paths in places.values()):  # said of tools as wholes
+            yield f"    {_few([shown(tool) for tool in places])}"
+        else:
+            yield from (printable(f"    {shown(tool)}: {_few(paths)}") for tool, paths in places.items())
         yield ""
     below = in_all - len(found)
     said = f"{_counted(len(found), 'finding')} in {_counted(tools, 'tool')}"
     yield f"{said}; {below} below the level (--level info shows all)" if below else said
+
+
+def _few(names: list[str]) -> str:
+    more = f", and {len(names) - _PLACES} more" if len(names) > _PLACES else ""
+    return f"{', '.join(names[:_PLACES])}{more}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -5,11 +5,12 @@ server's on.
 """
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
 from argfit.cli import explain, fit, lint, proxy
-from argfit.cli.say import shown
+from argfit.cli.say import say, shown
 
 _COMMANDS = {"fit": fit, "explain": explain, "lint": lint, "proxy": proxy}
 
@@ -61,10 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         parsers[parsed.command].error(f"unrecognized arguments: {' '.join(map(shown, unknown))}")
     parsed.after = after
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what its encoding does not know is escaped
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return int(_COMMANDS[parsed.command].run(parsed))
+        code = int(_COMMANDS[parsed.command].run(parsed))
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # whoever read our output has gone (`| head`): nothing to say, and nowhere to say it
+    except OSError as error:
         sys.stdout = None  # or the interpreter would flush it once more at the end
-        return 141
+        if isinstance(error, BrokenPipeError):  # whoever read our output has gone (`| head`)
+            return 141
+        say(f"argfit {parsed.command}: cannot write its output: {error.strerror}; make room, or write elsewhere")
+        return 2
+    return code

@@ -1,4 +1,4 @@
-"""What the command line says to its user: one line each, on stderr."""
+"""What the command line says to its user: one line each, on stderr; and how odd text can stand in a line."""
 
 import sys
 
@@ -12,3 +12,8 @@ def say(line: str) -> None:
 def shown(name: str) -> str:
     """A name as it can stand in one line."""
     return name if name and name.isprintable() else repr(name)
+
+
+def printable(text: str) -> str:
+    """Text of which nothing can break a line or act on a terminal: what does not print is escaped."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)

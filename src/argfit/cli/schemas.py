@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_SCHEMA_NAMES = ("inputSchema", "input_schema", "parameters")  # of MCP, and of what models' APIs take
+
+
 class Unreadable(Exception):
     """The user's input cannot be used; the message says why and what to do next."""
 
@@ -44,7 +47,9 @@ def read_json(file: str, wanted: str) -> Any:
     from argfit.core import text as json_text
 
     try:
-        if file == "-" and sys.stdin is not None:
+        if file == "-":
+            if sys.stdin is None:
+                raise Unreadable(f"stdin is closed; {wanted}")
             return json_text.loads(sys.stdin.buffer.read())
         with open(file, "rb") as opened:  # noqa: PTH123 - pathlib costs as much as the rest of this start
             return json_text.loads(opened.read())
@@ -76,5 +81,22 @@ def _pick(file: str, tools: list[Any], wanted: str | None) -> Any:
     return named[wanted]
 
 
+def is_tool(found: Any) -> bool:
+    """Whether a JSON value is a tool, as MCP or a model's API has it."""
+    named = isinstance(found, dict) and isinstance(found.get("name"), str) and "properties" not in found
+    return named or (isinstance(found, dict) and any(name in found for name in _SCHEMA_NAMES[:2]))
+
+
+def schema_of(tool: dict[str, Any]) -> Any:
+    """The schema of a tool's arguments; None where it has none."""
+    return next((tool[name] for name in _SCHEMA_NAMES if name in tool), None)
+
+
 def _input_schema(found: Any) -> Any:
-    return found["inputSchema"] if isinstance(found, dict) and "inputSchema" in found else found
+    if not is_tool(found):
+        return found
+    schema = schema_of(found)
+    if schema is None:
+        name = shown(str(found.get("name")))
+        raise Unreadable(f"the tool {name} has no inputSchema; --schema names a schema, a tool or a tools/list result")
+    return schema

@@ -109,7 +109,7 @@ class _Reading:
         return False
 
     def _touching(self, parts: Any, *, goes_on: bool = True) -> bool:
-        """Whether two parts that may take more or less stand side by side, round after round, and could take the same."""
+        """Whether two parts that may take more or less stand side by side, and could take the same."""
         row = [self._first_of(*part)[0] if _varies(*part) else None for part in parts]
         if any(
             self._touching(_opened(inner), goes_on=False)

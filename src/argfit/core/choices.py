@@ -11,14 +11,16 @@ EXACT_RULES = {
 
 # Repairs: changes of the value, in the contract's order. `all` is all of them, and `rename-case` a part of `rename`.
 REPAIRS = {
-    "rename": "a name not declared here that differs from one missing only in case, _ or - becomes that name",
+    "rename": "a name not declared here that differs from one missing only in case, _ or - becomes that name"
+    " (in an open object, only a required one)",
     "rename-case": "a name not declared here that differs from one missing only in case becomes that name",
-    "unquote": 'text that spells a value that fits becomes that value: "5" is 5, "true" is true, "[1,2]" is a list',
+    "unquote": 'text that spells a value that fits becomes that value: "5" is 5, "true" is true, "[1,2]" is a list; on'
+    " the first line, the whole of the arguments sent as text",
     "unwrap-item": 'an object {"item": ...} that is a leftover of a list in XML becomes what is inside',
     "drop-null": "an optional argument sent as null, which it does not take, is left out",
     "drop-empty": "an optional argument sent as empty text, which it does not take, is left out",
     "member-case": "one of the listed values in another case becomes the listed value",
-    "wrap": "a single value where only a list fits becomes a list of one",
+    "wrap": "a single value where only a list fits becomes a list of one; not text that looks like a list",
     "quote": "an integer where only text fits becomes its digits",
 }
 ALL_REPAIRS = frozenset(REPAIRS) - {"rename-case"}

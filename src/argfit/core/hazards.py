@@ -63,6 +63,12 @@ HAZARDS = {
         "Every call that has this argument is refused, whatever the model tries.",
         "Make the bounds meet, or declare the argument that is required.",
     ),
+    "required-undeclared": Hazard(
+        "error",
+        "a required argument is not declared",
+        "A model is shown the declared arguments and never learns of this one, so its calls are refused.",
+        "Declare it under properties, with its type, or take it out of required.",
+    ),
     "header": Hazard(
         "error",
         "x-mcp-header stands where it may not",
@@ -81,6 +87,12 @@ HAZARDS = {
         "A client shows the model no type, and the model sends a list or an object as text, which then fits.",
         "Name the type; where there are many, a list of types, so that a client can show them.",
     ),
+    "untyped-items": Hazard(
+        "warning",
+        "a list says nothing of its items",
+        "The model is told nothing of what goes into the list, and whatever it puts there fits.",
+        'Say what an item is: {"type": "array", "items": {"type": "string"}}.',
+    ),
     "big-integer": Hazard(
         "warning",
         "integers above 2^53 are numbers here",
@@ -91,7 +103,7 @@ HAZARDS = {
         "warning",
         "listed values differ in case only",
         "A model mixes them up, and a value in another case cannot be told to be one or the other.",
-        "Keep one of them.",
+        "Keep one of them, or say the difference in the description.",
     ),
     "names-alike": Hazard(
         "warning",
@@ -134,6 +146,12 @@ HAZARDS = {
         "nullable is OpenAPI, and no keyword of JSON Schema",
         "A client that knows JSON Schema only refuses null here.",
         'Write {"type": ["string", "null"]}, or leave the argument out of required.',
+    ),
+    "root-union": Hazard(
+        "warning",
+        "the arguments as a whole are told by a union or a condition",
+        "Some models' APIs refuse such a tool, and others drop the keyword: the model does not see what goes together.",
+        "Declare all arguments under properties, and let the tool refuse what does not go together by name.",
     ),
     "draft": Hazard(
         "warning",

@@ -4,7 +4,8 @@ Rules
 - The words are those of the problems, so that what is read here is what a refusal says.
 - What `$ref` and `allOf` add to a place is one with it; a union with null is its other branch, or null.
 - Each part is shown once: where a schema refers to itself, or twice to the same shape, the second place points
-  at the first. So the tree is as long as the schema, however deep its values may be.
+  at the first. Parts that overlap make shapes without end all the same: the tree has a bound.
+- Where a schema only judges (`if`, `not`, `contains`, names), no rule changes what is sent.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,11 +17,13 @@ from argfit.core import problem
 from argfit.core.choices import INTEGER_FORMATS, PLAIN_NUMBER, WHOLE_NUMBER
 from argfit.core.engine import Engine
 from argfit.core.node import Node, Range
-from argfit.core.place import At, common_types, item_at, member_at
+from argfit.core.place import At, common_types, item_at, member_at, members_at
 from argfit.core.problem import Bounds, show_path
 from argfit.core.shape import merged_bounds
 from argfit.core.union import tag_of, tags_of
 from argfit.core.values import is_number
+
+MOST_PLACES, DEEPEST = 5_000, 60  # shown with their parts
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -53,15 +56,18 @@ class _Outline:
         self._engine = engine
         self._plan = engine.plan
         self._shown: dict[At, str] = {}
+        self._judging = 0
 
     def line(self, label: str, at: At, path: tuple[str, ...], *, required: bool, declared: bool) -> Line:
         """The line of a place, with those of its parts; `declared` says that its name is the schema's."""
         place = self._place(at)
         words = _said(place)
-        rules = tuple(self._rules(place, droppable=declared and not required, root=not path))
+        rules = () if self._judging else tuple(self._rules(place, droppable=declared and not required, root=not path))
         shape = tuple(node.at for node in place.nodes if node.inside() or _branching(node))
         if shape and shape in self._shown:
             return Line(label, f"{words} (its parts as under {self._shown[shape]})", required, rules)
+        if len(self._shown) >= MOST_PLACES or len(path) >= DEEPEST:
+            return Line(label, f"{words} (its parts are not shown: there are too many)", required, rules)
         self._shown[shape] = ".".join(path) or "arguments"
         inside = tuple(self._parts(place, path))
         return Line(label, words, required, rules, inside)
@@ -101,23 +107,27 @@ class _Outline:
         for node in place.nodes:
             for key, there in node.dependent_schemas.items():
                 yield self._part(f"with {key}", (there,), path)
-            judging = {"if": node.if_, "then": node.then, "else": node.else_, "must not fit": node.not_}
-            for label, location in judging.items():
+            beside = {"if": node.if_, "then": node.then, "else": node.else_, "must not fit": node.not_}
+            for label, location in beside.items():
                 if location:
-                    yield self._part(label, (location,), path)
+                    yield self._part(label, (location,), path, judges=label in ("if", "must not fit"))
 
-    def _part(self, label: str, at: At, path: tuple[str, ...], *, required: bool = False) -> Line:
-        return self.line(label, at, (*path, label), required=required, declared=False)
+    def _part(self, label: str, at: At, path: tuple[str, ...], *, judges: bool = False) -> Line:
+        self._judging += judges
+        line = self.line(label, at, (*path, label), required=False, declared=False)
+        self._judging -= judges
+        return line
 
     def _members(self, place: _Place, path: tuple[str, ...]) -> Iterator[Line]:
         nodes = place.nodes
         declared = dict.fromkeys(name for node in nodes for name in node.properties)
         required = {name for node in nodes for name in node.required}
-        for name in declared:
-            at = member_at(nodes, name)
+        for name, at in members_at(nodes, declared).items():
             yield self.line(show_path((name,)), at, (*path, name), required=name in required, declared=True)
         for name in sorted(required - declared.keys()):
             yield Line(show_path((name,)), "any value", required=True)
+        if any(node.never for node in nodes):
+            return
         for node in nodes:
             for pattern, there in node.patterns.items():
                 yield self._part(f"names that match {pattern}", (there,), path)
@@ -128,10 +138,10 @@ class _Outline:
                 elif rest:
                     yield self._part("any other name", (rest,), path)
             if node.names:
-                yield self._part("each name", (node.names,), path)
-        open_root = not path and not any(node.additional or node.unevaluated_members for node in nodes)
-        if open_root:
-            yield Line("any other name", "passes as it is sent")
+                yield self._part("each name", (node.names,), path, judges=True)
+        is_open = not any(node.additional or node.unevaluated_members for node in nodes)
+        if is_open and (not path or declared):
+            yield Line("any other name", "any value")
 
     def _items(self, nodes: list[Node], path: tuple[str, ...]) -> Iterator[Line]:
         longest = max((len(node.prefix) for node in nodes), default=0)
@@ -144,7 +154,7 @@ class _Outline:
             if node.unevaluated_items:
                 yield self._part("each other item", (node.unevaluated_items,), path)
             if node.contains:
-                yield self._part(f"{_how_many(node.containing)} of the items", (node.contains,), path)
+                yield self._part(f"{_how_many(node.containing)} of the items", (node.contains,), path, judges=True)
 
     def _union(self, heading: str, group: At, path: tuple[str, ...]) -> Line:
         shapes = {branch: self._place((branch,)).nodes for branch in group}
@@ -173,7 +183,8 @@ class _Outline:
             "drop-empty": root or (droppable and not self._fits(place.at, "")),
             "member-case": any(isinstance(member, str) for member in listed),
             "wrap": self._engine.types.only(place.at, "array"),
-            "quote": self._engine.types.only(place.at, "string"),
+            "quote": self._engine.types.only(place.at, "string")
+            and (not listed or any(isinstance(member, str) and member.isdecimal() for member in listed)),
         }
         yield from (name for name, applies in applying.items() if applies and name in on)
 
@@ -207,11 +218,11 @@ def _said(place: _Place) -> str:
         return problem.forbidden(()).words
     types = common_types(place.nodes) or place.either
     listed = any(node.members for node in place.nodes)
-    or_null = not listed and (place.or_null or ("null" in types and len(types) > 1))
-    words = dict.fromkeys(_wanted(place.nodes, types))
+    or_null = place.or_null or (not listed and "null" in types and len(types) > 1)
+    words = list(dict.fromkeys(_wanted(place.nodes, types)))
     if not words:
         return "" if place.groups else "any value"
-    return "; ".join(words) + (", or null" if or_null else "")
+    return "; ".join([words[0] + (", or null" if or_null else ""), *words[1:]])
 
 
 def _wanted(nodes: list[Node], types: tuple[str, ...]) -> Iterator[str]:
@@ -224,10 +235,10 @@ def _wanted(nodes: list[Node], types: tuple[str, ...]) -> Iterator[str]:
     if numeric and bounds != Bounds():
         yield problem.out_of_bounds((), named, bounds, too_low=True).words
     elif named and not listed:
-        format = next((node.format for node in nodes if node.format), None)
+        format = next((node.format for node in nodes if node.format and node.format_counts), None)
         yield problem.wrong_type((), named, format, null_counts=True).words
     if not numeric and bounds != Bounds():
-        yield f"as a number, {problem.out_of_bounds((), ('number',), bounds, too_low=True).words}"
+        yield f"if a number, {problem.out_of_bounds((), ('number',), bounds, too_low=True).words}"
     for node in nodes:
         yield from _wanted_by(node)
 

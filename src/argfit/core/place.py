@@ -8,7 +8,7 @@ Rules
 - `if`, `not`, `contains` only judge.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from argfit.core.judge import Judge, meets
@@ -56,6 +56,17 @@ def member_at(nodes: Iterable[Node], key: str) -> At:
     return tuple(dict.fromkeys(found))
 
 
+def members_at(nodes: Sequence[Node], names: Iterable[str]) -> dict[str, At]:
+    """The locations that look at each of some members."""
+    if any(node.patterns or node.additional for node in nodes):
+        return {name: member_at(nodes, name) for name in names}
+    found: dict[str, dict[str, None]] = {name: {} for name in names}
+    for node in nodes:
+        for name, there in node.properties.items():
+            found[name][there] = None
+    return {name: tuple(there) for name, there in found.items()}
+
+
 def item_at(nodes: Iterable[Node], index: int) -> At:
     """The locations that look at a list's item, less `unevaluatedItems`."""
     found: list[str] = []
@@ -99,9 +110,21 @@ class Types:
 
     def at(self, location: str) -> tuple[str, ...] | None:
         """The types a location can take, as far as `type`, members and unions say; None where they do not."""
-        if location not in self._known:
-            self._known[location] = self._work_out(self._plan.nodes[location])
+        pending = [location] if location not in self._known else []
+        while pending:  # what a location takes hangs on what those take that it leads to, however long the way
+            here = pending[-1]
+            node = self._plan.nodes[here]
+            ahead = [there for there in self._leading(node) if there not in self._known]
+            if ahead:
+                pending += ahead
+            else:
+                self._known[here] = self._work_out(node)
+                pending.pop()
         return self._known[location]
+
+    @staticmethod
+    def _leading(node: Node) -> tuple[str, ...]:
+        return node.refs + node.all_of + node.any_of + node.one_of
 
     def takes(self, location: str, value: Any) -> bool:
         """Whether a location can take a value of this type at all."""

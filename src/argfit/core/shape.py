@@ -13,7 +13,7 @@ import msgspec
 
 from argfit.core.judge import Judge
 from argfit.core.node import Node
-from argfit.core.place import At, active, common_types, member_at
+from argfit.core.place import At, active, common_types, members_at
 from argfit.core.plan import Plan
 from argfit.core.problem import Bounds
 from argfit.core.values import key_of, same
@@ -114,7 +114,7 @@ def merged(plan: Plan, nodes: list[Node]) -> Shape:
         ),
         bounds=merged_bounds(nodes),
         texts=tuple(node for node in nodes if node.length or node.pattern is not None or node.format_counts),
-        members={name: member_at(nodes, name) for name in {**declared, **required}},
+        members=members_at(nodes, {**declared, **required}),
         declared=frozenset(declared),
         rest=rest,
         closed=any(plan.nodes[at].never for at in rest or ()),

@@ -27,6 +27,9 @@ REASONS = {
 }
 
 
+_KINDS = {str: "text", int: "a number", float: "a number", list: "a list", type(None): "null"}
+
+
 class SchemaError(ValueError):
     """The schema is neither an object nor a boolean, so nothing can be read from it.
 
@@ -34,7 +37,8 @@ class SchemaError(ValueError):
     """
 
     def __init__(self, found: object) -> None:
-        super().__init__(f"a schema is an object or a boolean, not {type(found).__name__}; pass the tool's inputSchema")
+        kind = _KINDS.get(type(found), type(found).__name__)
+        super().__init__(f"a schema is an object or a boolean, not {kind}; pass the tool's inputSchema")
 
 
 class Source(msgspec.Struct, frozen=True):

@@ -14,20 +14,38 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 CANNOT_START = 127  # as a shell says it (POSIX.1-2017, Shell Command Language, 2.8.2)
 SENT_BY_KERNEL = 0x80  # si_code SI_KERNEL (sigaction(2)): the terminal's own Ctrl-C
 _TO_HAND_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
 
-def start(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start a server with pipes for its stdin and stdout; OSError where it cannot be started."""
+def start(command: Sequence[str], *, group: bool = False) -> subprocess.Popen[bytes]:
+    """Start a server with pipes for its stdin and stdout; OSError where it cannot be started.
+
+    With `group` it leads a process group of its own, for whoever is to end it with all that it starts.
+    """
     program = command[0]
     if sys.platform == "win32":  # `npx` and its like are .cmd files, which only a search by PATHEXT finds
         program = shutil.which(program) or program
     return subprocess.Popen(
-        [program, *command[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, close_fds=False
+        [program, *command[1:]],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+        close_fds=False,
+        start_new_session=group,
     )
+
+
+def kill_group(child: subprocess.Popen[bytes]) -> None:
+    """Kill a child and whatever is left in the process group that it leads."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            child.kill()
+        else:
+            os.killpg(child.pid, signal.SIGKILL)
 
 
 class Signals:

@@ -25,10 +25,12 @@ class Listing:
     def __init__(self, client_version: str) -> None:
         self.tools: list[Any] = []
         self.over = False
+        self.unfinished = False  # the server had more, or went round in circles
         self.refusal = ""
         self._version = client_version
         self._meta: dict[str, Any] | None = None
         self._cursors: set[str] = set()
+        self._known: dict[bytes, Any] = {}  # a server that goes round in circles has each tool once
 
     def opening(self) -> bytes:
         """What is said first."""
@@ -43,6 +45,9 @@ class Listing:
             return b""
         id = value_of(message.id)
         if isinstance(message.method, str):
+            if id in (_GREETING, _LISTING):
+                self.over, self.refusal = True, "it repeats what it is told, and is no MCP server"
+                return b""
             return b"" if id is None else self._answer(id, message.method)
         if id == _GREETING and self._meta is None and message.answers:
             if not message.failed:
@@ -60,10 +65,12 @@ class Listing:
         if not isinstance(tools, list):
             self.over, self.refusal = True, "its answer to tools/list holds no list of tools"
             return b""
-        self.tools += tools
+        for tool in tools:
+            self._known.setdefault(encoded(tool), tool)
+        self.tools = list(self._known.values())
         cursor = result.get("nextCursor")
         if not isinstance(cursor, str) or cursor in self._cursors or len(self._cursors) >= PAGES:
-            self.over = True
+            self.over, self.unfinished = True, isinstance(cursor, str)
             return b""
         self._cursors.add(cursor)
         return question(_LISTING, cursor, self._meta)
