@@ -22,6 +22,8 @@ from argfit.core.spelling import DROPS, STRIP, Change, apply, from_digits
 
 PROBLEMS_HELD = 10
 
+_Rounds = tuple[tuple[Edit, ...], ...]  # edits of a text, and of what comes of it
+
 
 class Fit(msgspec.Struct, frozen=True):
     """What a fit found: `ok`, the `arguments` as fitted, the `changes` made, the `problems` left.
@@ -74,15 +76,16 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
         return Fit(False, None, problems=(words.not_an_object(),), json=text)
     arguments = {} if reading.value is None else reading.value
     exact = reading.exact
-    edits: tuple[Edit, ...] = ()
+    rounds: _Rounds = ()
     try:
-        fit, edits = _fit_closely(engine, arguments, quick=exact, quiet=quiet and exact)
+        fit, rounds = _fit_closely(engine, arguments, quick=exact, quiet=quiet and exact)
     except RecursionError:
         fit = _beyond_us(engine, arguments)
     fitted = fit.arguments if exact else json_text.settle(fit.arguments)
     json = text
-    if edits:
-        json = spliced(text, edits)
+    if rounds:
+        for edits in rounds:
+            json = spliced(json, edits)
     elif fit.changes:
         json = _respelled_text(text, fit.changes, reading)
     return Fit(fit.ok, fitted, from_digits(fit.changes), fit.problems, fit.more, json)
@@ -109,12 +112,12 @@ def _respelled_text(text: bytes, changes: tuple[Change, ...], reading: json_text
     return json_text.with_floats(text, reading, wanted)
 
 
-def _fit_closely(engine: Engine, arguments: Any, *, quick: bool, quiet: bool) -> tuple[Fit, tuple[Edit, ...]]:
+def _fit_closely(engine: Engine, arguments: Any, *, quick: bool, quiet: bool) -> tuple[Fit, _Rounds]:
     """Fit arguments that are not right as they came; RecursionError where they nest too deep to be judged.
 
     `quick` says that plain floats stand for all numbers, `quiet` that nothing is to be spelled otherwise and
     the judge has refused them.
-    The edits are those of a repaired text; there are none where numbers were respelled only.
+    The edits are those of a repaired text, round by round; there are none where numbers were respelled only.
     """
     if isinstance(arguments, str) and engine.repairs:
         return _fit_quoted(engine, arguments)
@@ -136,8 +139,14 @@ def _fit_closely(engine: Engine, arguments: Any, *, quick: bool, quiet: bool) ->
         mended = Mender(engine).mend(("#",), fitted, (), ())
         found = mended.problems
         if mended.changes:
-            edits = (*map(_as_edit, made), *mended.edits)
-            return _told(engine, mended.value, (*made, *mended.changes), found), edits
+            rounds: _Rounds = ((*map(_as_edit, made), *mended.edits),)
+            made += mended.changes
+            # what takes the value now may want its numbers otherwise: a branch that refused it had no say
+            anew: list[Change] = []
+            respelled = _respelled(engine, mended.value, anew, quick=quick)
+            if anew and (found or engine.judge.accepts(respelled)):
+                return _told(engine, respelled, (*made, *anew), found), (*rounds, tuple(map(_as_edit, anew)))
+            return _told(engine, mended.value, tuple(made), found), rounds
     return _told(engine, fitted, tuple(made), found), ()
 
 
@@ -150,7 +159,7 @@ def _told(engine: Engine, fitted: Any, made: tuple[Change, ...], found: tuple[Pr
     return Fit(False, fitted, made, shown, len(found) - len(shown))
 
 
-def _fit_quoted(engine: Engine, text: str) -> tuple[Fit, tuple[Edit, ...]]:
+def _fit_quoted(engine: Engine, text: str) -> tuple[Fit, _Rounds]:
     """Fit the whole arguments sent as text: as the object they spell, or as none where they are empty."""
     empty = text == "" and DROP_EMPTY in engine.repairs
     if not empty and "unquote" not in engine.repairs:
@@ -161,7 +170,7 @@ def _fit_quoted(engine: Engine, text: str) -> tuple[Fit, tuple[Edit, ...]]:
     if not inner.ok:
         return Fit(False, text, problems=inner.problems, more=inner.more), ()
     change = Change((), DROP_EMPTY if empty else "unquote", text, None if empty else inner.arguments)
-    return Fit(True, inner.arguments, (change, *inner.changes)), (Edit((), "write", inner.json),)
+    return Fit(True, inner.arguments, (change, *inner.changes)), ((Edit((), "write", inner.json),),)
 
 
 def _as_edit(change: Change) -> Edit:
