@@ -59,7 +59,12 @@ CALLS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     ("writer", "record_daily_entry", {"flock": "1", "grades": []}, "date is required."),
     ("reader", "list_daily_entries", {"from": "2026-10-01", "flock": "No Such Flock"}, "=No flock is named"),
-    ("reader", "list_daily_entries", {"from": "2026-10-01", "flock": "Meadow"}, "=More than one flock is named 'Meadow'"),
+    (
+        "reader",
+        "list_daily_entries",
+        {"from": "2026-10-01", "flock": "Meadow"},
+        "=More than one flock is named 'Meadow'",
+    ),
     ("reader", "list_egg_lot_movements", {"lotId": NOWHERE}, f"=No egg lot {NOWHERE} exists on this farm."),
     ("worker", "list_sales_orders", {"customerId": str(CUSTOMER)}, "=Only the owner of the farm may see sales orders."),
     ("reader", "record_daily_entry", {**DAY, "grades": []}, "!This call needs the scope daily-entries:write"),

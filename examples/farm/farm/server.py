@@ -79,7 +79,9 @@ def main() -> None:
         "olive": Person.of("Olive", os.environ.get("FARM_OWNER_PASSWORD", "hen-house"), "owner", "worker"),
         "walt": Person.of("Walt", os.environ.get("FARM_WORKER_PASSWORD", "feed-bin"), "worker"),
     }
-    print(f"The farm is at {base}/mcp. Sign in as Olive (owner, hen-house) or Walt (worker, feed-bin).", file=sys.stderr)
+    print(
+        f"The farm is at {base}/mcp. Sign in as Olive (owner, hen-house) or Walt (worker, feed-bin).", file=sys.stderr
+    )
     server(url, base, people).run("streamable-http", port=options.port)
 
 
