@@ -7,7 +7,7 @@ PYTHON ?= python3
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench battery properties sweep lock clean
+.PHONY: help run test check farm farm-check bench battery properties sweep lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -16,7 +16,7 @@ VENV := .venv/bin/python
 BENCH := .venv-bench/bin/python
 
 help:  ## show this list
-	@sed -n 's/^\([a-z]*\):.*  ## /  make \1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1\t/p' Makefile
 
 run:  ## see it work: a strict server refuses 200.0; behind argfit it answers
 	@$(INSTALL) .venv requirements/run.txt
@@ -30,6 +30,14 @@ check:  ## lint, format, types, tests (the tests hold size limits and layers too
 	$(VENV) -m ruff format --check
 	$(VENV) -m mypy
 	$(VENV) -m pytest
+
+farm:  ## start the example: an egg farm's records behind OAuth; says how to connect a client
+	@$(INSTALL) .venv requirements/farm.txt
+	@cd examples/farm && ../../$(VENV) -m farm.server
+
+farm-check:  ## a live run of the example: consent, every kind of bad call in both eras, and its log
+	@$(INSTALL) .venv requirements/farm.txt
+	@cd examples/farm && ../../$(VENV) -m farm.check
 
 bench:  ## measure: every number in the docs comes from here; CORPUS="..." adds the tools listed in these folders
 	@$(INSTALL) .venv-bench requirements/bench.txt
@@ -50,7 +58,7 @@ sweep:  ## call every tool listed in the folders CORPUS="..." rightly and wrongl
 	@$(INSTALL) .venv requirements/dev.txt
 	@$(VENV) bench/sweep/run.py $(CORPUS)
 
-# All three lists are first solved as one, and then each from that answer, so that they agree on versions.
+# All four lists are first solved as one, and then each from that answer, so that they agree on versions.
 UV := .venv-lock/bin/uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command 'make lock' pyproject.toml
@@ -58,12 +66,12 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 lock:  ## renew the pinned lists in requirements/ from pyproject.toml and the .in files
 	@$(PYTHON) -m venv --clear .venv-lock
 	@.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9,<1'
-	$(COMPILE) requirements/run.in requirements/dev.in requirements/bench.in --output-file .venv-lock/all.txt
-	@set -e; for list in run dev bench; do \
+	$(COMPILE) requirements/run.in requirements/farm.in requirements/dev.in requirements/bench.in --output-file .venv-lock/all.txt
+	@set -e; for list in run farm dev bench; do \
 		cp .venv-lock/all.txt .venv-lock/$$list.txt; \
 		$(COMPILE) requirements/$$list.in --output-file .venv-lock/$$list.txt; \
 	done
-	@cd .venv-lock && mv run.txt dev.txt bench.txt ../requirements
+	@cd .venv-lock && mv run.txt farm.txt dev.txt bench.txt ../requirements
 
 clean:  ## remove environments, caches and build leftovers
 	rm -rf .venv .venv-bench .venv-lock .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist src/*.egg-info

@@ -26,6 +26,7 @@ from mcp.server.auth.provider import (
     construct_redirect_uri,
 )
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+from pydantic import AnyHttpUrl
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -154,6 +155,8 @@ class FarmAuth(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
             return _page("This request has expired", "<p>Go back to your client and connect again.</p>", status=400)
         if "deny" in sent:
             return self._back(key, asked, error="access_denied")
+        if "reading" in sent and asked.person:
+            return self._allow(key, asked, asked.person, [READ])
         if "password" not in sent:
             return _sign_in(key, asked)
         person = asked.person or self.people.get(str(sent.get("person", "")).casefold())
@@ -162,13 +165,13 @@ class FarmAuth(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
         if asked.person is None and WRITE in _scopes(asked):
             asked.person = person
             return _step_up(key, asked)
-        return self._allow(key, asked, person)
+        return self._allow(key, asked, person, _scopes(asked))
 
-    def _allow(self, key: str, asked: Asked, person: Person) -> Response:
+    def _allow(self, key: str, asked: Asked, person: Person, scopes: list[str]) -> Response:
         code = secrets.token_urlsafe(32)
         self.codes[_digest(code)] = AuthorizationCode(
             code=code,
-            scopes=_scopes(asked),
+            scopes=scopes,
             expires_at=time.time() + CODE_LIVES,
             client_id=str(asked.client.client_id),
             code_challenge=asked.params.code_challenge,
@@ -181,7 +184,8 @@ class FarmAuth(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
 
     def _back(self, key: str, asked: Asked, **said: str) -> Response:
         del self.asked[key]
-        url = construct_redirect_uri(str(asked.params.redirect_uri), state=asked.params.state, iss=self.base, **said)
+        issuer = str(AnyHttpUrl(self.base))  # as the metadata has it, which clients compare
+        url = construct_redirect_uri(str(asked.params.redirect_uri), state=asked.params.state, iss=issuer, **said)
         return RedirectResponse(url, status_code=303, headers={"Cache-Control": "no-store"})
 
     # -- tokens ---------------------------------------------------------------------------------------
@@ -239,7 +243,8 @@ def _step_up(key: str, asked: Asked, *, wrong: bool = False) -> Response:
         f"<p>This client will be able to <b>{html.escape(MEANS[WRITE])}</b>. To allow that, give your password once "
         f"more.</p>{_wrong(wrong)}<form method=post>{_hidden(key)}"
         "<label>Password<input name=password type=password autocomplete=current-password autofocus></label>"
-        "<button>Allow writing</button> <button name=deny value=1>Deny</button></form>"
+        "<button>Allow writing</button> <button name=reading value=1>Only reading</button> "
+        "<button name=deny value=1>Deny</button></form>"
     )
     return _page("Egg farm: allow writing?", body, status=403 if wrong else 200)
 

@@ -16,18 +16,11 @@ def fill(farm: Farm) -> None:
     """Fill a new farm."""
     names = [(1, "North House", 240), (2, "Meadow", 180), (3, "Orchard", 160), (4, "Meadow", 90)]
     farm.add(store.flocks, [{"number": number, "name": name, "birds": birds} for number, name, birds in names])
-    entries, grades = [], []
     for day in range(DAYS):
         for number, _, birds in names:
-            entry = len(entries) + 1
-            entries.append({"id": entry, "flock_id": number, "date": START + timedelta(days=day)})
             laid = birds * (88 + (day + number) % 5) // 100
-            grades += [
-                {"entry_id": entry, "grade": "A", "quantity": laid * 9 // 10},
-                {"entry_id": entry, "grade": "B", "quantity": laid - laid * 9 // 10},
-            ]
-    farm.add(store.daily_entries, entries)
-    farm.add(store.entry_grades, grades)
+            best = laid * 9 // 10
+            farm.record(START + timedelta(days=day), str(number), {"A": best, "B": laid - best})
     farm.add(
         store.sales_orders,
         [

@@ -1,4 +1,4 @@
-"""The farm's server: `python -m farm.server --http` or `--stdio`."""
+"""The farm's server: `python -m farm.server` speaks HTTP, with `--stdio` stdin and stdout."""
 
 import argparse
 import logging
@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from mcp.server import MCPServer
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
@@ -21,6 +22,12 @@ from farm.sample import fill
 from farm.store import Farm
 from farm.tools import add_tools
 
+HELLO = """The farm is at {base}/mcp. Give that address to an MCP client, for instance as
+
+  {{"mcpServers": {{"egg-farm": {{"type": "http", "url": "{base}/mcp"}}}}}}
+
+and sign in as Olive (the owner, hen-house) or Walt (a worker, feed-bin). Ctrl-C ends it.
+"""
 NEEDS = {"record_daily_entry": WRITE}  # all other tools need to read
 
 
@@ -79,10 +86,10 @@ def main() -> None:
         "olive": Person.of("Olive", os.environ.get("FARM_OWNER_PASSWORD", "hen-house"), "owner", "worker"),
         "walt": Person.of("Walt", os.environ.get("FARM_WORKER_PASSWORD", "feed-bin"), "worker"),
     }
-    print(
-        f"The farm is at {base}/mcp. Sign in as Olive (owner, hen-house) or Walt (worker, feed-bin).", file=sys.stderr
-    )
-    server(url, base, people).run("streamable-http", port=options.port)
+    print(HELLO.format(base=base), file=sys.stderr)
+    # no access log: the addresses of an OAuth sign-in hold what opens it
+    app = server(url, base, people).streamable_http_app()
+    uvicorn.run(app, host="127.0.0.1", port=options.port, log_config=None, access_log=False)
 
 
 if __name__ == "__main__":

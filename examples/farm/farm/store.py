@@ -4,6 +4,7 @@ Any database that SQLAlchemy has a driver for will do; a file of SQLite is the d
 or one act, in one transaction. Nothing here knows of MCP.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -182,7 +183,7 @@ class Farm:
 def _flock_id(connection: sa.Connection, flock: str) -> int:
     """The flock that is known by a name or a number."""
     known = flocks.c.name == flock
-    if flock.isdecimal():
+    if re.fullmatch(r"[0-9]{1,9}", flock):
         known |= flocks.c.number == int(flock)
     rows = connection.execute(sa.select(flocks.c.id, flocks.c.number).where(known).order_by(flocks.c.number)).all()
     if not rows:

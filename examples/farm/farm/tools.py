@@ -27,8 +27,8 @@ WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False)
 class Grade(BaseModel):
     """How many eggs of one grade were gathered."""
 
-    grade: Annotated[str, Field(min_length=1, description="A, B or whatever the farm sorts by")]
-    quantity: Int32
+    grade: Annotated[str, Field(min_length=1, max_length=16, description="A, B or whatever the farm sorts by")]
+    quantity: Annotated[Int32, Field(ge=0)]
 
 
 class Flocks(BaseModel):
@@ -78,7 +78,10 @@ def add_tools(server: MCPServer[Any], farm: Farm) -> None:
         grades: Annotated[list[Grade], Field(description="the eggs by grade")],
     ) -> dict[str, Any]:
         """Record what a flock laid on one day; each day is recorded once."""
-        entry = answered(farm.record, date, flock, {one.grade: one.quantity for one in grades})
+        counts = {one.grade: one.quantity for one in grades}
+        if len(counts) < len(grades):
+            raise ToolError("Each grade may be given once; add up what was gathered of it.")
+        entry = answered(farm.record, date, flock, counts)
         return {"date": entry.date.isoformat(), "flock": entry.flock, "grades": entry.grades}
 
     def list_egg_lot_movements(lotId: Annotated[UUID, Field(description="the lot's id")]) -> dict[str, Any]:  # noqa: N803

@@ -1,0 +1,29 @@
+"""The example runs, and every row of its live check holds."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FARM = Path(__file__).parents[2] / "examples" / "farm"
+
+
+def checked(*database: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "farm.check", *database]
+    return subprocess.run(command, cwd=FARM, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_every_reply_and_the_log_of_the_farm_are_as_they_should_be() -> None:
+    run = checked()
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "0 at WARNING or above, 0 with an exception, 0 values that were sent.\nAll as it should be.\n" in run.stdout
+
+
+@pytest.mark.skipif(
+    "FARM_DATABASE" not in os.environ, reason="FARM_DATABASE is not set to the URL of an empty database"
+)
+def test_the_farm_keeps_its_records_in_another_database() -> None:
+    run = checked(os.environ["FARM_DATABASE"])
+    assert (run.returncode, run.stderr) == (0, "")
