@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
@@ -14,8 +16,8 @@ def _blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 
 
-def test_the_python_in_the_readme_runs() -> None:
-    (shown,) = _blocks("python")
+@pytest.mark.parametrize("shown", _blocks("python"), ids=["fitter", "guard"])
+def test_the_python_in_the_readme_runs(shown: str) -> None:
     subprocess.run([sys.executable, "-W", "error", "-c", shown], check=True, timeout=60)
 
 
