@@ -197,3 +197,18 @@ def test_a_server_is_guarded_once() -> None:
     count = len(server.middleware)
     assert guard(server) is server
     assert len(server.middleware) == count
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("result", [float("nan"), "\ud800"], ids=["nan", "half a pair"])
+def test_a_result_that_cannot_be_sent_is_a_fault_and_not_the_tools_own_refusal(era: str, result: Any) -> None:
+    server: FastMCP[Any] = FastMCP("probes")
+
+    @server.tool
+    def t(n: int) -> dict[str, float | str]:
+        return {"s3cret": result}
+
+    said = speak(guard(server), era, "t", {"n": 1})
+    assert (said.is_error, said.text) == (True, "An error occurred invoking 't'.")
+    (record,) = [record for record in said.records if record.levelno >= logging.INFO]
+    assert (record.levelname, record.exc_info is not None) == ("ERROR", True)

@@ -270,3 +270,22 @@ def test_a_fault_of_a_lowlevel_tool_is_logged_with_its_traceback_and_tells_nothi
     assert (said.is_error, said.text) == (True, "An error occurred invoking 't'.")
     assert said.lines == ["ERROR MCP tool t failed."]
     assert said.records[-1].exc_info is not None
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_result_that_cannot_be_sent_is_a_fault(era: str) -> None:
+    said = call(lowlevel(lambda arguments: "s3cret"), era, "t", {"n": 1})
+    assert (said.is_error, said.text) == (True, "An error occurred invoking 't'.")
+    assert said.lines == ["ERROR MCP tool t failed."]
+
+    server: MCPServer[Any] = MCPServer("probes")
+
+    @server.tool()
+    def t(n: int) -> Any:
+        looped: dict[str, Any] = {}
+        looped["s3cret"] = looped
+        return looped
+
+    said = call(guard(server), era, "t", {"n": 1})
+    assert (said.is_error, said.text) == (True, "An error occurred invoking 't'.")
+    assert [line.split()[0] for line in said.lines] == ["ERROR"]

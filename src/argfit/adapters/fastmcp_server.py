@@ -119,7 +119,9 @@ class _ToolGuard:
         self._warned: set[Any] = set()
         self.guarded = tool.model_copy(update={"fn": self._binder.bound_call} if self._binder else {})
         self._run = self.guarded._run  # noqa: SLF001 - what FastMCP calls
-        object.__setattr__(self.guarded, "_run", self.run)  # a model's method, for this one copy
+        self._convert = self.guarded.convert_result
+        for method, ours in (("_run", self.run), ("convert_result", self.convert)):
+            object.__setattr__(self.guarded, method, ours)  # a model's methods, for this one copy
 
     async def run(self, arguments: dict[str, Any]) -> Any:
         """Decide on a call, and run the tool with what was bound."""
@@ -143,6 +145,13 @@ class _ToolGuard:
         if getattr(result, "is_error", False):
             _write(record.refused(name))
         return result
+
+    def convert(self, value: Any) -> ToolResult:
+        """A tool's result as it is sent; one that cannot be is a fault, not a refusal of the tool's own."""
+        try:
+            return self._convert(value)
+        except ToolError as error:
+            raise TypeError("the result of a tool cannot be sent") from error
 
     def _note(self, fit: Fit) -> None:
         name, plan = self.tool.name, self._guard.engine.plan

@@ -26,7 +26,7 @@ from mcp_types import (
     PaginatedRequestParams,
     TextContent,
 )
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from argfit.adapters.pydantic_binder import binders_own, faults
 from argfit.core import record, refusal
@@ -196,7 +196,7 @@ class _OfLowlevel(_Guard):
             if call.sent is not None:
                 params = params.model_copy(update={"arguments": fit.arguments})
         try:
-            return await inner(ctx, params)
+            return _sendable(await inner(ctx, params))
         except MCPError:
             raise
         except Exception:
@@ -317,6 +317,13 @@ def _bind(tool: Tool, guarded: Guarded, fit: Fit, sent: _Sent) -> Fit:
 
 def _error(text: str, meta: dict[str, Any] | None = None) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta=meta)
+
+
+def _sendable(result: Any) -> Any:
+    """A handler's result; TypeError where the SDK would not even look at it, and say so to the caller."""
+    if result is None or isinstance(result, BaseModel | dict):
+        return result
+    raise TypeError(f"the handler of {_CALL} returned {type(result).__name__}")
 
 
 def _caller() -> Any:
