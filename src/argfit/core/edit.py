@@ -26,17 +26,19 @@ def spliced(text: bytes, edits: Sequence[Edit]) -> bytes:
     # a number that was respelled may be written as text after all: what is written later is what is meant
     last = {edit.path: edit for edit in edits if edit.kind == "write"}
     edits = [edit for edit in edits if edit.kind != "write" or last[edit.path] is edit]
-    paths = [edit.path for edit in edits] + [(*edit.path, str(edit.payload)) for edit in edits if edit.kind == "lift"]
+    paths = [edit.path[:-1] if edit.kind == "drop" else edit.path for edit in edits]
+    paths += [(*edit.path, str(edit.payload)) for edit in edits if edit.kind == "lift"]
     root = json_text.whole(text)
     spans = json_text.locate(text, [path for path in paths if path]) | {(): root}
     pieces: list[tuple[int, int, bytes]] = []
     dropped: dict[Path, set[str]] = {}
     for edit in edits:
+        if edit.kind == "drop":
+            dropped.setdefault(edit.path[:-1], set()).add(str(edit.path[-1]))
+            continue
         span = spans[edit.path]
         if edit.kind == "write":
             pieces.append((span.start, span.end, bytes(edit.payload)))  # type: ignore[arg-type] # bytes, by its kind
-        elif edit.kind == "drop":
-            dropped.setdefault(edit.path[:-1], set()).add(str(edit.path[-1]))
         elif edit.kind == "key":
             end = json_text.key_end(text, span.key_start)
             pieces.append((span.key_start, end, json_text.encoded(edit.payload)))
@@ -46,6 +48,5 @@ def spliced(text: bytes, edits: Sequence[Edit]) -> bytes:
         else:
             pieces += [(span.start, span.start, b"["), (span.end, span.end, b"]")]
     for parent, names in dropped.items():
-        start = spans[parent].start if parent in spans else json_text.locate(text, [parent])[parent].start
-        pieces += json_text.without_members(text, frozenset(names), start)
+        pieces += json_text.without_members(text, frozenset(names), spans[parent].start)
     return json_text.splice(text, pieces)

@@ -165,7 +165,9 @@ def _fit_quoted(engine: Engine, text: str) -> tuple[Fit, _Rounds]:
     if not empty and "unquote" not in engine.repairs:
         return Fit(False, text, problems=(words.not_an_object(),)), ()
     inner = fit_text(engine, b"{}" if empty else text.encode("utf-8", "surrogatepass"))
-    if not isinstance(inner.arguments, dict) or inner.json is None or text != text.strip():
+    # only an object's text is one: "null" is not told from nothing, nor is text decoded twice
+    spelled_out = empty or text.startswith("{")
+    if not isinstance(inner.arguments, dict) or inner.json is None or text != text.strip() or not spelled_out:
         return Fit(False, text, problems=(words.not_an_object(),)), ()
     if not inner.ok:
         return Fit(False, text, problems=inner.problems, more=inner.more), ()

@@ -14,7 +14,7 @@ Rules (contract, section 3)
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -33,6 +33,7 @@ from argfit.core.values import EXACT, is_number, same
 
 RENAME, RENAME_CASE, DROP_NULL, DROP_EMPTY = "rename", "rename-case", "drop-null", "drop-empty"
 
+KEEP, LEAVE = "keep", "leave"  # a member that is not left out, and one that stays as it came
 FEW = 20  # members that are left out of one object, tried one by one
 _PLAIN_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.0+)?\Z")
 _MAY_BE_JSON = re.compile(r"[-0-9{\[tfnTF]")
@@ -76,7 +77,7 @@ class Mender:
         problems = self.walk.problems(at, value, path, owed=owed)
         if not problems:
             return Mended(value)
-        inside = self._inside(at, value, path, origin, problems) if isinstance(value, dict | list) else None
+        inside = self._inside(at, value, path, origin, owed=owed) if isinstance(value, dict | list) else None
         if inside is not None and not inside.problems:
             return inside
         nodes = self.walk.nodes(at, value)
@@ -112,52 +113,89 @@ class Mender:
         """Whether every location of a place can take values of this one's type."""
         return all(self.engine.types.takes(location, kind) for location in at)
 
+    def takes_free_text(self, at: At) -> bool:
+        """Whether a place takes text other than what is listed."""
+        if not self.takes(at, ""):
+            return False
+        nodes = self.walk.nodes(at, "")
+        groups = [group for node in nodes for group in (node.any_of, node.one_of) if group]
+        return not any(node.members for node in nodes) and all(
+            any(self.takes_free_text((branch,)) for branch in group) for group in groups
+        )
+
     # -- inside objects and lists ---------------------------------------------------------------------
 
-    def _inside(self, at: At, value: Any, path: Path, origin: Path, problems: Problems) -> Mended | None:
-        union = self._by_branch(at, value, path, origin)
+    def _inside(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool) -> Mended | None:
+        union = self._by_branch(at, value, path, origin, owed=owed)
         if union is not None:
             return union
-        nodes = self.walk.nodes(at, value)
         if isinstance(value, dict):
-            return self._object(at, value, path, origin, problems)
+            return self._object(at, value, path, origin, owed=owed)
+        shape = self.walk.shapes.of(at, value)
+        loose = self.walk.loose(shape, value, path)
         parts = []
         for index, item in enumerate(value):
-            below = item_at(nodes, index)
+            below = item_at(shape.nodes, index) + loose.get(index, ())
             step = (*path, index)
             parts.append(self.mend(below, item, step, (*origin, index)) if below else Mended(item))
-        return self._together(at, [part.value for part in parts], parts, path, {})
+        return self._together(at, [part.value for part in parts], parts, path, {}, owed=owed)
 
-    def _by_branch(self, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
+    def _by_branch(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool) -> Mended | None:
         """Mend under the branches of a union that could be meant; None where there is no union to look into."""
         for node in self.walk.nodes(at, value):
             for group in (node.any_of, node.one_of):
-                if group and set(group).isdisjoint(at) and not self.walk.accepting(group, value, path):
+                known = self.walk.shapes.known_as(group)  # as a place is known that was led here by a branch
+                if group and set(known).isdisjoint(at) and not self.walk.accepting(group, value, path):
                     near = self.walk.union(group, value).near(value)
-                    mended = [self.mend((*at, branch), value, path, origin) for branch in near]
+                    mended = [self.mend((*at, branch), value, path, origin, owed=owed) for branch in near]
                     fitting = [one for one in mended if self.fits(at, one.value)]
                     if fitting and all(same(one.value, fitting[0].value) for one in fitting):
                         return msgspec.structs.replace(fitting[0], problems=())
                     return mended[0] if len(mended) == 1 else None
         return None
 
-    def _object(self, at: At, value: dict[str, Any], path: Path, origin: Path, problems: Problems) -> Mended:
+    def _object(self, at: At, value: dict[str, Any], path: Path, origin: Path, *, owed: bool) -> Mended:
         """Mend the members of an object that are wrong, leaving out only what the object can do without."""
-        outcome = self._members(at, value, path, origin, problems)
+        outcome = self._members(at, value, path, origin, owed=owed)
         dropped = [edit.path[-1] for edit in outcome.edits if edit.kind == "drop" and edit.path[:-1] == origin]
-        if not self._breaks(at, value, dropped, path, problems):
-            return outcome
-        owed = {key for key in dropped if len(dropped) > FEW or self._breaks(at, value, [key], path, problems)}
-        if self._breaks(at, value, [key for key in dropped if key not in owed], path, problems):
-            owed = set(dropped)
-        return self._members(at, value, path, origin, problems, owed)
 
-    def _breaks(self, at: At, value: dict[str, Any], dropped: list[Any], path: Path, known: Problems) -> bool:
+        def breaks(without: Collection[Any]) -> bool:
+            return self._breaks(at, value, without, path, owed=owed)
+
+        limits: dict[Any, str] = {}
+        if breaks(dropped):
+            limits = {key: KEEP for key in dropped if len(dropped) > FEW or breaks([key])}
+            if breaks([key for key in dropped if key not in limits]):
+                limits = dict.fromkeys(dropped, KEEP)
+            outcome = self._members(at, value, path, origin, owed=owed, limits=limits)
+        needless = self._needless(at, value, outcome, path, origin)
+        if needless:
+            limits |= dict.fromkeys(needless, LEAVE)
+            outcome = self._members(at, value, path, origin, owed=owed, limits=limits)
+        return outcome
+
+    def _breaks(self, at: At, value: dict[str, Any], dropped: Collection[Any], path: Path, *, owed: bool) -> bool:
         """Whether an object has a problem without these members that it does not have with them."""
         if not dropped:
             return False
+        known = self.walk.problems(at, value, path, owed=owed)
         rest = {key: part for key, part in value.items() if key not in dropped}
-        return not set(known).issuperset(self.walk.problems(at, rest, path))
+        return not set(known).issuperset(self.walk.problems(at, rest, path, owed=owed))
+
+    def _needless(self, at: At, value: dict[str, Any], outcome: Mended, path: Path, origin: Path) -> list[str]:
+        """The members that fit as they came, now that another one is mended by which a condition holds or does not."""
+        if not outcome.changes or self.walk.nodes(at, value) == self.walk.nodes(at, outcome.value):
+            return []
+        renamed = {edit.path[-1] for edit in outcome.edits if edit.kind == "key" and edit.path[:-1] == origin}
+        made = outcome.value
+        known = set(outcome.problems).union(self.walk.problems(at, made, path))
+        return [
+            key
+            for key, part in value.items()
+            if key not in renamed
+            and (key not in made or made[key] is not part)
+            and known.issuperset(self.walk.problems(at, {**made, key: part}, path))
+        ]
 
     def _members(
         self,
@@ -165,10 +203,12 @@ class Mender:
         value: dict[str, Any],
         path: Path,
         origin: Path,
-        problems: Problems,
-        owed: Collection[Any] = (),
+        *,
+        owed: bool,
+        limits: Mapping[Any, str] = {},
     ) -> Mended:
-        """Mend the members that are wrong; those that are `owed` are not left out."""
+        """Mend the members that are wrong, within limits: some are not left out, some stay as they came."""
+        problems = self.walk.problems(at, value, path, owed=owed)
         wrong = {problem.path[: len(path) + 1] for problem in problems}
         nodes = self.walk.nodes(at, value)
         required = {name for node in nodes for name in node.required}
@@ -183,13 +223,13 @@ class Mender:
             here, there = (*path, name), (*origin, key)
             below = member_at(nodes, name) + loose.get(key, ())
             refused = any(self.walk.plan.nodes[location].never for location in below)
-            if not below or refused or (here not in wrong and name == key):
+            if not below or refused or (here not in wrong and name == key) or limits.get(key) == LEAVE:
                 made[key] = part
                 continue
             mend = self.mend if name == key else self.respell_and_mend
             mended = mend(below, part, here, there, owed=name in required)
             rule = _drop_rule(part)
-            if mended.problems and rule in self.on and name in declared - required and key not in owed:
+            if mended.problems and rule in self.on and name in declared - required and key not in limits:
                 parts.append(Mended(None, (Change(here, rule, part, None),), (Edit(there, "drop"),)))
             elif name != key and mended.problems:
                 made[key], instead[(*path, key)] = part, here
@@ -201,16 +241,18 @@ class Mender:
             else:
                 made[key] = mended.value
                 parts.append(mended)
-        return self._together(at, made, parts, path, instead)
+        return self._together(at, made, parts, path, instead, owed=owed)
 
-    def _together(self, at: At, value: Any, parts: list[Mended], path: Path, instead: dict[Path, Path]) -> Mended:
+    def _together(
+        self, at: At, value: Any, parts: list[Mended], path: Path, instead: dict[Path, Path], *, owed: bool
+    ) -> Mended:
         """One outcome of those of its parts; what was found inside a part stands for what is seen of it outside."""
         changes = tuple(change for part in parts for change in part.changes)
         edits = tuple(edit for part in parts for edit in part.edits)
         told = {part.problems[0].path[: len(path) + 1]: part.problems for part in parts if part.problems}
         problems: dict[Problem, None] = {}
         spoken: set[Path] = set()
-        for problem in self.walk.problems(at, value, path):
+        for problem in self.walk.problems(at, value, path, owed=owed):
             place = problem.path[: len(path) + 1]
             place = instead.get(place, place)
             if place not in told:
@@ -254,7 +296,7 @@ def _drop_rule(part: Any) -> str:
 def _unquote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
     if not isinstance(value, str) or not _MAY_BE_JSON.match(value):
         return None
-    if mender.takes(at, "") and not any(node.members for node in nodes):
+    if mender.takes_free_text(at):
         return None
     if value in _PYTHON_WORDS:
         word = _PYTHON_WORDS[value]
@@ -312,13 +354,14 @@ def _wrap(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, ori
         return None
     if (isinstance(value, dict) and list(value) == ["item"]) or (isinstance(value, str) and not _is_one(value)):
         return None
-    below = item_at(nodes, 0)
-    mended = mender.respell_and_mend(below, value, (*path, 0), origin) if below else Mended(value)
+    mended = mender.respell_and_mend(at, [value], path, origin, whole=False)
     wrapped_twice = any(change.rule == "wrap" and change.path == (*path, 0) for change in mended.changes)
-    if mended.problems or wrapped_twice or not mender.fits(at, [mended.value]):
+    if mended.problems or wrapped_twice:
         return None
-    change = Change(path, "wrap", value, [mended.value])
-    return Mended([mended.value], (change, *mended.changes), (Edit(origin, "wrap"), *mended.edits))
+    change = Change(path, "wrap", value, mended.value)
+    # the item stood where the list is
+    edits = [msgspec.structs.replace(one, path=(*origin, *one.path[len(origin) + 1 :])) for one in mended.edits]
+    return Mended(mended.value, (change, *mended.changes), (Edit(origin, "wrap"), *edits))
 
 
 def _is_one(text: str) -> bool:
