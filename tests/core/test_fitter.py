@@ -11,6 +11,7 @@ from tests.core.generated import arguments, outlines
 
 import argfit
 from argfit import Change, Fit, Fitter, Problem, SchemaError
+from argfit.core.choices import EXACT_RULES
 from argfit.core.values import same
 
 Drawn = tuple[dict[str, Any], dict[str, Any]]
@@ -137,7 +138,8 @@ def test_a_fit_of_a_fit_changes_nothing(drawn: Drawn, options: dict[str, Any]) -
     once = fitter.fit(drawn[1])
     twice = fitter.fit(once.arguments)
     assert twice.arguments is once.arguments
-    assert (twice.changes, twice.problems) == ((), once.problems)
+    # where parts of a schema contradict each other, a repaired value is refused by them in another order
+    assert (twice.changes, set(twice.problems)) == ((), set(once.problems))
 
 
 @given(calls(), st.sampled_from(DRAFTS))
@@ -157,7 +159,10 @@ def test_values_and_text_are_fitted_alike(drawn: Drawn, layout: dict[str, Any], 
     assert repr(from_text.arguments) == repr(fit.arguments)
     assert (from_text.ok, from_text.problems, from_text.more) == (fit.ok, fit.problems, fit.more)
     assert [(c.path, c.rule, c.after) for c in from_text.changes] == [(c.path, c.rule, c.after) for c in fit.changes]
-    assert from_text.json == json.dumps(fit.arguments, **layout).encode()
+    assert from_text.json is not None
+    assert repr(json.loads(from_text.json)) == repr(fit.arguments)
+    if {change.rule for change in fit.changes} <= EXACT_RULES.keys():  # a drop leaves white space
+        assert from_text.json == json.dumps(fit.arguments, **layout).encode()
 
 
 @given(calls())
@@ -165,6 +170,7 @@ def test_what_was_not_changed_keeps_its_bytes(drawn: Drawn) -> None:
     sent = {**drawn[1], "untouched": [1.10, 1e2]}
     text = json.dumps(sent).replace("1.1, 100.0", "1.10 ,1E+2")
     fit = Fitter({**drawn[0], "properties": {**drawn[0]["properties"], "untouched": {}}}).fit_json(text)
+    assume(all(change.path[0] != "untouched" for change in fit.changes))  # a condition may look at it, too
     assert fit.json is not None
     assert b'"untouched": [1.10 ,1E+2]' in fit.json
     assert fit.changes != () or fit.json == text.encode()
@@ -188,6 +194,7 @@ def test_whatever_json_value_is_sent_a_fit_comes_of_it(
     assert fit.ok is (fit.problems == ()) is (fit.message == "")
     assert fit.ok is fitter.fit(fit.arguments).ok
     from_text = fitter.fit_json(json.dumps(sent))
+    assume(not any(change.at_risk for change in fit.changes))  # text has all digits, a float may have lost some
     assert (from_text.ok, from_text.message, repr(from_text.arguments)) == (fit.ok, fit.message, repr(fit.arguments))
     if not fit.changes and sent is not None:
         assert fit.arguments is sent

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from argfit import Fitter
 from argfit.core.adapt import adapt
 from argfit.core.dialect import DEFAULT
 from argfit.core.source import SchemaError, nothing_usable, part_at, step_of, steps, with_part
@@ -93,3 +94,29 @@ def test_a_schema_that_cannot_be_used_at_all_asks_for_nothing_and_says_so() -> N
 
 def test_the_error_names_what_was_found_and_the_next_step() -> None:
     assert str(SchemaError([])) == "a schema is an object or a boolean, not a list; pass the tool's inputSchema"
+
+
+@pytest.mark.parametrize(
+    ("schema", "unusable"),
+    [
+        ({"$defs": {"p": {"$id": "#pos", "type": "integer"}}}, {"#/properties/id/$ref", "#/$defs/p/$id"}),
+        (
+            {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "definitions": {"p": {"$anchor": "pos", "type": "integer"}},
+            },
+            {"#/properties/id/$ref"},
+        ),
+        ({"not": {"$anchor": "pos", "type": "int"}}, {"#/properties/id/$ref", "#/not/type"}),
+        ({"$defs": {"p": {"if": {"$id": "#pos"}}}}, {"#/properties/id/$ref", "#/$defs/p/if/$id"}),
+        ({"patternProperties": {"[": {"$anchor": "pos"}}}, {"#/properties/id/$ref", "#/patternProperties/["}),
+    ],
+    ids=str,
+)
+def test_an_anchor_that_does_not_count_costs_the_references_to_it_and_nothing_else(
+    schema: dict[str, Any], unusable: set[str]
+) -> None:
+    properties = {"id": {"$ref": "#pos"}, "n": {"type": "integer"}}
+    fitter = Fitter({"type": "object", "properties": properties, "required": ["n"], **schema})
+    assert set(fitter.plan.unusable) == unusable
+    assert fitter.fit({"id": "x", "n": "y"}).message == "n must be a whole number."

@@ -81,13 +81,14 @@ class _Adapting:
         if isinstance(schema.get("$ref"), str):
             self.references.add(schema["$ref"])
         name = schema.get(self.dialect.id_keyword)
-        if isinstance(name, str) and not (self.dialect.ref_hides_siblings and "$ref" in schema):
-            if name.startswith("#") and name[1:]:  # the anchors of drafts 4 to 7
-                self.anchors[home, name[1:]] = location
-            else:
+        until_7 = self.dialect.ref_hides_siblings
+        if isinstance(name, str) and not (until_7 and "$ref" in schema):
+            if not name.startswith("#") or name == "#":
                 home, home_uri = location, urljoin(home_uri, urldefrag(name)[0])
                 self.resources[home_uri] = location
-        for keyword in ("$anchor", "$dynamicAnchor"):
+            elif until_7:  # where this is how anchors are written
+                self.anchors[home, name[1:]] = location
+        for keyword in () if until_7 else ("$anchor", "$dynamicAnchor"):
             if isinstance(schema.get(keyword), str):
                 self.anchors[home, schema[keyword]] = location
         return home, home_uri

@@ -69,11 +69,12 @@ class Source(msgspec.Struct, frozen=True):
                 return None
             home = found
         if fragment and not fragment.startswith("/"):
-            return self.anchors.get((home, fragment))
-        target = home + "".join(f"/{step}" for step in unquote(fragment).split("/")[1:])
+            target = self.anchors.get((home, fragment), "")
+        else:
+            target = home + "".join(f"/{step}" for step in unquote(fragment).split("/")[1:])
         try:
-            schema = self.at(target)
-        except KeyError:
+            schema = self.at(target) if target else None
+        except KeyError:  # also where it was left out
             return None
         return target if isinstance(schema, dict | bool) else None
 
