@@ -26,12 +26,13 @@ from argfit.core.edit import Edit, spliced
 from argfit.core.engine import Engine
 from argfit.core.node import Node
 from argfit.core.place import At, item_at, member_at
-from argfit.core.problem import Path, Problem, fold
+from argfit.core.problem import Path, Problem
+from argfit.core.rename import rename_rule, renames_in
 from argfit.core.spelling import Change, apply, from_digits
 from argfit.core.union import members_at
 from argfit.core.values import EXACT, is_number, same
 
-RENAME, RENAME_CASE, DROP_NULL, DROP_EMPTY = "rename", "rename-case", "drop-null", "drop-empty"
+DROP_NULL, DROP_EMPTY = "drop-null", "drop-empty"
 
 KEEP, LEAVE = "keep", "leave"  # a member that is not left out, and one that stays as it came
 FEW = 20  # members that are left out of one object, tried one by one
@@ -146,13 +147,32 @@ class Mender:
             for group in (node.any_of, node.one_of):
                 known = self.walk.shapes.known_as(group)  # as a place is known that was led here by a branch
                 if group and set(known).isdisjoint(at) and not self.walk.accepting(group, value, path):
-                    near = self.walk.union(group, value).near(value)
-                    mended = [self.mend((*at, branch), value, path, origin, owed=owed) for branch in near]
+                    union = self.walk.union(group, value)
+                    meant = union.near(value)
+                    if len(meant) == 1:
+                        one = self.mend((*at, meant[0]), value, path, origin, owed=owed)
+                        return msgspec.structs.replace(one, problems=()) if self.fits(at, one.value) else one
+                    # where no branch has the tag that was sent, it may be one that is mended
+                    could_be = [b for b in meant or union.by_type if not self._beyond(at, b, value, path)]
+                    mended = [self.mend((*at, branch), value, path, origin, owed=owed) for branch in could_be]
                     fitting = [one for one in mended if self.fits(at, one.value)]
                     if fitting and all(same(one.value, fitting[0].value) for one in fitting):
                         return msgspec.structs.replace(fitting[0], problems=())
-                    return mended[0] if len(mended) == 1 else None
+                    return None
         return None
+
+    def _beyond(self, at: At, branch: str, value: Any, path: Path) -> bool:
+        """Whether an object has a name too many or too few for a branch, and no rename makes up for it."""
+        if not isinstance(value, dict):
+            return False
+        names: dict[str, set[Any]] = {"unknown": set(), "required": set()}
+        for problem in self.walk.problems((branch,), value, path):
+            if problem.code in names and problem.path[:-1] == path:
+                names[problem.code].add(problem.path[-1])
+        if not any(names.values()):
+            return False
+        renames = renames_in(self.walk, self.on, (*at, branch), value, path)
+        return not (names["unknown"] <= renames.keys() and names["required"] <= set(renames.values()))
 
     def _object(self, at: At, value: dict[str, Any], path: Path, origin: Path, *, owed: bool) -> Mended:
         """Mend the members of an object that are wrong, leaving out only what the object can do without."""
@@ -210,18 +230,17 @@ class Mender:
         """Mend the members that are wrong, within limits: some are not left out, some stay as they came."""
         problems = self.walk.problems(at, value, path, owed=owed)
         wrong = {problem.path[: len(path) + 1] for problem in problems}
-        nodes = self.walk.nodes(at, value)
-        required = {name for node in nodes for name in node.required}
-        declared = {name for node in nodes for name in node.properties}
-        renames = self._renames(nodes, value, declared, required)
-        loose = self.walk.loose(self.walk.shapes.of(at, value), value, path)
+        shape = self.walk.shapes.of(at, value)
+        nodes, declared, required = shape.nodes, shape.declared, shape.required
+        renames = renames_in(self.walk, self.on, at, value, path)
+        loose = self.walk.loose(shape, value, path)
         made: dict[str, Any] = {}
         parts: list[Mended] = []
         instead: dict[Path, Path] = {}
         for key, part in value.items():
             name = renames.get(key, key)
             here, there = (*path, name), (*origin, key)
-            below = member_at(nodes, name) + loose.get(key, ())
+            below = member_at(nodes, name) + (loose.get(key, ()) if name == key else ())
             refused = any(self.walk.plan.nodes[location].never for location in below)
             if not below or refused or (here not in wrong and name == key) or limits.get(key) == LEAVE:
                 made[key] = part
@@ -236,7 +255,7 @@ class Mender:
                 parts.append(Mended(part, problems=mended.problems))
             elif name != key:
                 made[name] = mended.value
-                renamed = Change(here, self._rename_rule(), key, name)
+                renamed = Change(here, rename_rule(self.on), key, name)
                 parts.append(Mended(None, (renamed, *mended.changes), (Edit(there, "key", name), *mended.edits)))
             else:
                 made[key] = mended.value
@@ -261,29 +280,6 @@ class Mender:
                 spoken.add(place)
                 problems.update(dict.fromkeys(told[place]))
         return Mended(value, changes, edits, tuple(problems))
-
-    def _renames(
-        self, nodes: list[Node], value: dict[str, Any], declared: set[str], required: set[str]
-    ) -> dict[str, str]:
-        """The undeclared keys that can be meant for one declared name each, by that name."""
-        if self.on.isdisjoint((RENAME, RENAME_CASE)):
-            return {}
-        like = fold if RENAME in self.on else str.casefold
-        absent: dict[str, list[str]] = {}
-        for name in declared:
-            if name not in value:
-                absent.setdefault(like(name), []).append(name)
-        found: dict[str, str] = {}
-        for key in value:
-            names = absent.get(like(key), []) if key not in declared else []
-            closed = any(self.walk.plan.nodes[there].never for there in member_at(nodes, key))
-            if len(names) == 1 and (closed or names[0] in required):
-                found[key] = names[0]
-        meant = list(found.values())
-        return {key: name for key, name in found.items() if meant.count(name) == 1}
-
-    def _rename_rule(self) -> str:
-        return RENAME if RENAME in self.on else RENAME_CASE
 
 
 def _drop_rule(part: Any) -> str:

@@ -107,4 +107,5 @@ def _texts(members: list[Any]) -> list[str]:
 
 def _format_of(plan: Plan, group: At) -> str | None:
     nodes = [plan.nodes[branch] for branch in group]
-    return next((node.format for node in nodes if node.format and "string" in node.types), None)
+    formats = {node.format for node in nodes if "string" in node.types}
+    return formats.pop() if len(formats) == 1 else None

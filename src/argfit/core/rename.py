@@ -1,0 +1,49 @@
+"""Keys that no schema declares, and the declared names that can be meant by them.
+
+Rules (contract, section 3)
+- A key is renamed where it is not taken as it is, or where the name it is meant for is required.
+- One key for one name: where two keys can be meant for a name, or two names by a key, none is renamed.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from argfit.core.check import Walk
+from argfit.core.place import At, member_at
+from argfit.core.problem import Path, fold
+from argfit.core.shape import Shape
+
+RENAME, RENAME_CASE = "rename", "rename-case"
+
+
+def renames_in(walk: Walk, on: Collection[str], at: At, value: dict[str, Any], path: Path) -> dict[str, str]:
+    """The undeclared keys of an object that can be meant for one declared name each, by that name."""
+    if RENAME not in on and RENAME_CASE not in on:
+        return {}
+    shape = walk.shapes.of(at, value)
+    loose = walk.loose(shape, value, path)
+    like = fold if RENAME in on else str.casefold
+    absent: dict[str, list[str]] = {}
+    for name in shape.declared:
+        if name not in value:
+            absent.setdefault(like(name), []).append(name)
+    found: dict[str, str] = {}
+    for key in value:
+        names = absent.get(like(key), []) if key not in shape.declared else []
+        if len(names) == 1 and (names[0] in shape.required or _refuses(walk, shape, key, loose.get(key, ()))):
+            found[key] = names[0]
+    meant = Counter(found.values())
+    return {key: name for key, name in found.items() if meant[name] == 1}
+
+
+def rename_rule(on: Collection[str]) -> str:
+    """The rule by which a key is renamed: the wider one where both are on."""
+    return RENAME if RENAME in on else RENAME_CASE
+
+
+def _refuses(walk: Walk, shape: Shape, key: str, loose: At) -> bool:
+    looking = member_at(shape.nodes, key) + loose
+    return any(walk.plan.nodes[there].never for there in looking) or any(
+        node.names and not walk.judge.accepts_at(node.names, key) for node in shape.nodes
+    )
