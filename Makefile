@@ -7,7 +7,7 @@ PYTHON ?= python3
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check farm farm-check bench battery properties sweep lock clean
+.PHONY: help run test check farm farm-check bench battery properties mutants sweep lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -53,6 +53,10 @@ battery:  ## compare with other systems on bad arguments, and write docs/battery
 properties:  ## only the property tests, each with EXAMPLES=100000 examples (an hour on two cores, and worth it)
 	@$(INSTALL) .venv requirements/dev.txt
 	EXAMPLES=$(EXAMPLES) $(VENV) -m pytest -m hypothesis -o faulthandler_timeout=0
+
+mutants:  ## break the guard in some forty ways, one at a time, and show that a test goes red each time
+	@$(INSTALL) .venv requirements/dev.txt
+	@$(VENV) tests/mutants/run.py
 
 sweep:  ## call every tool listed in the folders CORPUS="..." rightly and wrongly, and judge what comes out
 	@$(INSTALL) .venv requirements/dev.txt

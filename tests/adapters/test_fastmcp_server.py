@@ -11,7 +11,7 @@ from fastmcp import Context, FastMCP
 from fastmcp.exceptions import AuthorizationError, ToolError
 from fastmcp.server.middleware import Middleware
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import AfterValidator, BeforeValidator, Field
 from tests.adapters.rows import BODIES, FITS, INT32, ROWS, SAYS, Grade, even, odd
 from tests.adapters.speaking import ERAS, call
@@ -212,3 +212,15 @@ def test_a_result_that_cannot_be_sent_is_a_fault_and_not_the_tools_own_refusal(e
     assert (said.is_error, said.text) == (True, "An error occurred invoking 't'.")
     (record,) = [record for record in said.records if record.levelno >= logging.INFO]
     assert (record.levelname, record.exc_info is not None) == ("ERROR", True)
+
+
+@pytest.mark.parametrize("destroys", [True, False])
+def test_a_tool_that_destroys_gets_no_repair_that_may_widen_its_call(destroys: bool) -> None:
+    server: FastMCP[Any] = FastMCP("farm")
+
+    @server.tool(annotations=ToolAnnotations(destructive_hint=destroys))
+    def sell(flock: int | str = "none", limit: int = 50) -> str:
+        return repr((flock, limit))
+
+    said = speak(guard(server, repairs="all"), "auto", "sell", {"limit": None})
+    assert said.text == (SAYS.format("sell", "limit must be a whole number.") if destroys else "('none', 50)")

@@ -10,7 +10,7 @@ import pytest
 from mcp.server import MCPServer, Server
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
+from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 from pydantic import AfterValidator, BeforeValidator
 from tests.adapters.rows import BODIES, FITS, INT32, ROWS, SAYS, Grade, even, odd
 from tests.adapters.speaking import ERAS, call
@@ -289,3 +289,15 @@ def test_a_result_that_cannot_be_sent_is_a_fault(era: str) -> None:
     said = call(guard(server), era, "t", {"n": 1})
     assert (said.is_error, said.text) == (True, "An error occurred invoking 't'.")
     assert [line.split()[0] for line in said.lines] == ["ERROR"]
+
+
+@pytest.mark.parametrize("destroys", [True, False])
+def test_a_tool_that_destroys_gets_no_repair_that_may_widen_its_call(destroys: bool) -> None:
+    server: MCPServer[Any] = MCPServer("farm")
+
+    @server.tool(annotations=ToolAnnotations(destructive_hint=destroys))
+    def sell(flock: int | str = "none", limit: int = 50) -> str:
+        return repr((flock, limit))
+
+    said = call(guard(server, repairs="all"), "auto", "sell", {"limit": None})
+    assert said.text == (SAYS.format("sell", "limit must be a whole number.") if destroys else "('none', 50)")

@@ -1,0 +1,263 @@
+"""Break the guard in one named way at a time, and show that a test goes red.
+
+    python tests/mutants/run.py [NAME…]
+
+Each mutation is one replacement in a copy of the tree; the guard's tests run against the copy until the first that
+fails. Prints which mutations were noticed and by which test; exits with 1 where one was not, or where its text is no
+longer in the code.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ["tests/adapters", "tests/core/test_guarding.py", "tests/core/test_record.py"]
+MCP, FAST = "adapters/mcp_server.py", "adapters/fastmcp_server.py"
+BINDER, GUARDING, RECORD = "adapters/pydantic_binder.py", "core/guarding.py", "core/record.py"
+PROBLEM, REFUSAL = "core/problem.py", "core/refusal.py"
+
+
+class Mutation(NamedTuple):
+    """A way to break the guard: what is written instead of what, in which file."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+MUTATIONS = [
+    Mutation(
+        "no check before an MCPServer's tool",
+        MCP,
+        "        if tool is not None:\n            refused",
+        "        if False:\n            refused",
+    ),
+    Mutation(
+        "no check before a lowlevel tool",
+        MCP,
+        "            if not fit.ok:\n                return self.refused",
+        "            if False:\n                return self.refused",
+    ),
+    Mutation("no check before a FastMCP tool", FAST, "        if bound is None:\n", "        if False:\n"),
+    Mutation(
+        "protocol errors are caught",
+        MCP,
+        "        except MCPError:\n            raise\n        except (UnexpectedToolError",
+        "        except (MCPError, UnexpectedToolError",
+    ),
+    Mutation(
+        "an MCPServer's tool's own refusal is not caught",
+        MCP,
+        "        except (ToolError, ResourceError) as error:\n            return _error(str(error))",
+        "        except (ToolError, ResourceError):\n            raise",
+    ),
+    Mutation(
+        "a FastMCP tool's own refusal is not caught",
+        FAST,
+        "        except ToolError as error:\n            _write(record.refused(name))\n            return _error(str(error))",
+        "        except ToolError:\n            raise",
+    ),
+    Mutation(
+        "a fault of an MCPServer's tool tells its text",
+        MCP,
+        "raise UnexpectedToolError(refusal.fault_of(name)) from error\n        except (ToolError",
+        "raise UnexpectedToolError(str(error.__cause__)) from error\n        except (ToolError",
+    ),
+    Mutation(
+        "a fault of a lowlevel tool tells its text",
+        MCP,
+        '        except Exception:\n            call.told = True\n            _LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n            return _error(refusal.fault_of(params.name))',
+        '        except Exception as error:\n            call.told = True\n            _LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n            return _error(str(error))',
+    ),
+    Mutation(
+        "a fault of a FastMCP tool tells its text",
+        FAST,
+        "            if not told_by_host or isinstance(error.__cause__, MCPError):",
+        "            if True:",
+    ),
+    Mutation(
+        "what a body raises is told as a bad argument",
+        MCP,
+        "        except (UnexpectedToolError, UnexpectedResourceError) as error:",
+        "        except UnexpectedToolError as error:\n            if isinstance(error.__cause__, ValidationError):\n                return _error(refusal.text_of(name, Fit(False, {})))\n            raise\n        except UnexpectedResourceError as error:",
+    ),
+    Mutation(
+        "a result that cannot be sent is a FastMCP tool's refusal",
+        FAST,
+        'raise TypeError("the result of a tool cannot be sent") from error',
+        "raise",
+    ),
+    Mutation(
+        "a result of any kind is passed on",
+        MCP,
+        "    if result is None or isinstance(result, BaseModel | dict):",
+        "    if True:",
+    ),
+    Mutation(
+        "what is required is not asked for",
+        "core/check.py",
+        "            if name in shape.required:\n                yield words.missing((*path, name))",
+        "            if False:\n                yield words.missing((*path, name))",
+    ),
+    Mutation("names are told apart by case", GUARDING, '("unquote", "rename-case")', '("unquote",)'),
+    Mutation("texts are not decoded", GUARDING, '("unquote", "rename-case")', '("rename-case",)'),
+    Mutation("an MCPServer's top level is open to any name", MCP, "drops_undeclared=True", "drops_undeclared=False"),
+    Mutation(
+        "unknown names are never refused",
+        GUARDING,
+        'judged = closed if rules.unknown == "refuse" else published',
+        "judged = published",
+    ),
+    Mutation(
+        "paths are not walked",
+        PROBLEM,
+        "def show_path(path: Path) -> str:\n",
+        "def show_path(path: Path) -> str:\n    path = path[:1]\n",
+    ),
+    Mutation(
+        "the range is not said",
+        PROBLEM,
+        'def out_of_bounds(path: Path, types: Iterable[str], bounds: "Bounds", *, too_low: bool) -> Problem:\n',
+        'def out_of_bounds(path: Path, types: Iterable[str], bounds: "Bounds", *, too_low: bool) -> Problem:\n    return other(path)\n',
+    ),
+    *(
+        Mutation(f"another word for {word}", PROBLEM, word, "a thing")
+        for word in ("a whole number", "a date, YYYY-MM-DD", "an id", "a list", "an object")
+    ),
+    Mutation("a date is what the binder takes for one", GUARDING, 'frozenset({"date"})', "frozenset()"),
+    Mutation("an id is any text on a lowlevel server", MCP, 'frozenset({"date", "uuid"})', 'frozenset({"date"})'),
+    Mutation(
+        "a refusal is logged louder",
+        RECORD,
+        'return Log("INFO", text, (tool, named)',
+        'return Log("WARNING", text, (tool, named)',
+    ),
+    Mutation(
+        "a tool's refusal is logged louder",
+        RECORD,
+        'return Log("INFO", "MCP tool %s refused the call."',
+        'return Log("ERROR", "MCP tool %s refused the call."',
+    ),
+    Mutation(
+        "a change is logged louder",
+        RECORD,
+        'return Log("DEBUG", "MCP tool %s: argument %s fitted',
+        'return Log("INFO", "MCP tool %s: argument %s fitted',
+    ),
+    Mutation(
+        "digits at risk are logged lower",
+        RECORD,
+        'return Log("WARNING", text, (tool, argument), {"tool": tool, "argument": argument, "rule"',
+        'return Log("DEBUG", text, (tool, argument), {"tool": tool, "argument": argument, "rule"',
+    ),
+    Mutation(
+        "a key that the caller chose is in a log line",
+        RECORD,
+        "show_path(declared_part(plan, path))",
+        "show_path(path)",
+    ),
+    Mutation(
+        "a value is in a log line",
+        RECORD,
+        "(tool, argument, change.rule), extra)",
+        '(tool, f"{argument}={change.before!r}", change.rule), extra)',
+    ),
+    Mutation("the problems as data are left out", REFUSAL, "        PROBLEMS: [\n", '        PROBLEMS + "x": [\n'),
+    Mutation(
+        "the binder reads all text as JSON again",
+        MCP,
+        "for name, part in fit.arguments.items() if name in as_sdk}",
+        "for name, part in fit.arguments.items()}",
+    ),
+    Mutation(
+        "FastMCP's binder is asked strictly",
+        FAST,
+        "else self._validator.validate_python(arguments)",
+        "else self._validator.validate_python(arguments, strict=True)",
+    ),
+    Mutation(
+        "only the schema decides",
+        MCP,
+        "        if not guarded.decides(fit):\n            fit = _bind",
+        "        if fit.ok:\n            sent.bound = dict(fit.arguments)\n        elif False:\n            fit = _bind",
+    ),
+    Mutation(
+        "only the binder decides",
+        GUARDING,
+        'return not fit.ok and (self._rules.contract == "schema" or not',
+        "return not fit.ok and (not",
+    ),
+    Mutation(
+        "an author's own validator is overruled",
+        BINDER,
+        "            found.add(field.alias or name)",
+        "            pass",
+    ),
+    Mutation(
+        "a binder binds twice",
+        MCP,
+        "        return arguments.bound or {}",
+        "        return dict(self.binder.validate_arguments(dict(arguments)))",
+    ),
+    Mutation(
+        "the arguments are looked at before the caller",
+        MCP,
+        '        call = _Call(params.get("arguments"))\n',
+        '        call = _Call(params.get("arguments"))\n        if "ten" in str(call.sent):\n            return _error("limit must be a whole number.")\n',
+    ),
+    Mutation(
+        "who may not call is not logged",
+        MCP,
+        "            if not call.entered and error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND):\n                _write",
+        "            if False:\n                _write",
+    ),
+    Mutation(
+        "a tool that destroys gets every repair",
+        MCP,
+        "return self._rules.without(WIDENING) if destroys else self._rules",
+        "return self._rules",
+    ),
+]
+
+
+def main(*names: str) -> int:
+    """Run the mutations of these names, or all; 1 where one goes unnoticed."""
+    unnoticed = []
+    for mutation in [one for one in MUTATIONS if not names or one.name in names]:
+        red = first_red(mutation)
+        print(f"red: {mutation.name}: {red}" if red else f"NOT NOTICED: {mutation.name}", flush=True)
+        if not red:
+            unnoticed.append(mutation.name)
+    if not names:
+        print(f"{len(MUTATIONS) - len(unnoticed)} of {len(MUTATIONS)} noticed.")
+    return 1 if unnoticed else 0
+
+
+def first_red(mutation: Mutation) -> str | None:
+    """The first test that fails under a mutation; None where all pass."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for part in ("src", "tests", "pyproject.toml"):
+            copied = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            copied(ROOT / part, copy / part)
+        file = copy / "src" / "argfit" / mutation.file
+        code = file.read_text(encoding="utf-8")
+        if mutation.old not in code:
+            sys.exit(f"{mutation.name}: {mutation.file} no longer holds {mutation.old!r}")
+        file.write_text(code.replace(mutation.old, mutation.new), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", *TESTS]
+        environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
+        run = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    found = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
+    return found[1] if found else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
