@@ -67,7 +67,7 @@ class Shapes:
         self._most = SHAPES_PER_NODE * len(plan.nodes)
         # locations that say no more than which other one holds: known by that one, a place is looked at once
         self._stands_for = {
-            at: node.refs[0] for at, node in plan.nodes.items() if node == Node(at=at, refs=node.refs[:1]) and node.refs
+            at: node.refs[0] for at, node in plan.nodes.items() if node.refs and node == Node(at=at, refs=node.refs[:1])
         }
         # only unions, and what looks at the rest, lead to a place more than once
         self.meets_again = any(

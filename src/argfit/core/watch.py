@@ -123,12 +123,14 @@ class _Maker:
         )
 
     def _make(self, spot: Spot) -> Watch:
-        if len(spot) == 1:
-            node = self._plan.nodes[next(iter(spot))]
-            if node.members is None and not node.in_place() and not node.inside():
-                return self._scalar([node])
-        numeric = self._seen_by(spot, "number")
-        scalar, in_object, in_list = self._scalar(numeric), self._object(spot), self._list(spot)
+        (first, *others) = (self._plan.nodes[at] for at in spot)
+        alone = not others and first.members is None and not first.in_place()
+        if alone and not first.inside():
+            return self._scalar([first])
+        numeric, objects, lists = (
+            [first] if alone else self._seen_by(spot, kind) for kind in ("number", "object", "array")
+        )
+        scalar, in_object, in_list = self._scalar(numeric), self._object(objects), self._list(lists)
         close = numeric is None or scalar is NO_FLOAT or CLOSER in (in_object, in_list)
         if close and self._has_listed_float(spot):  # then an integer may want another spelling, too
             return ALWAYS_CLOSER
@@ -141,8 +143,7 @@ class _Maker:
             return INTEGER
         return PLAIN if self._plain and any("number" in node.types for node in nodes) else NOTHING
 
-    def _object(self, spot: Spot) -> Watch | None:
-        nodes = self._seen_by(spot, "object")
+    def _object(self, nodes: list[Node] | None) -> Watch | None:
         inside = None if nodes is None else self._members(nodes)
         if inside is None:
             return CLOSER
@@ -152,8 +153,7 @@ class _Maker:
             return any_member(named, {str(name) for name in inside.parts} - named.keys(), rest)
         return some_members(list(named.items())) if named else None
 
-    def _list(self, spot: Spot) -> Watch | None:
-        nodes = self._seen_by(spot, "array")
+    def _list(self, nodes: list[Node] | None) -> Watch | None:
         if nodes is None or any(node.unevaluated_items in self._interesting for node in nodes):
             return CLOSER
         longest = max((len(node.prefix) for node in nodes), default=0)
