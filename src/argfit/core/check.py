@@ -243,7 +243,7 @@ def _object(walk: Walk, shape: Shape, value: dict[str, Any], path: Path) -> Iter
 def _undeclared(
     walk: Walk, shape: Shape, value: dict[str, Any], name: str, loose: dict[Any, At], path: Path
 ) -> Iterable[Problem]:
-    at = (member_at(shape.nodes, name) if shape.rest is None else shape.rest) + loose.get(name, ())
+    at = shape.member(name) + loose.get(name, ())
     if shape.closed or any(walk.plan.nodes[there].never for there in at):
         return [_unknown(walk, shape, value, (*path, name))]
     return walk.problems(at, value[name], (*path, name), owed=name in shape.required) if at else ()

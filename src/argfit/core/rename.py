@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from argfit.core.check import Walk
-from argfit.core.place import At, member_at
+from argfit.core.place import At
 from argfit.core.problem import Path, fold
 from argfit.core.shape import Shape
 
@@ -43,7 +43,7 @@ def rename_rule(on: Collection[str]) -> str:
 
 
 def _refuses(walk: Walk, shape: Shape, key: str, loose: At) -> bool:
-    looking = member_at(shape.nodes, key) + loose
+    looking = shape.member(key) + loose
     return any(walk.plan.nodes[there].never for there in looking) or any(
         node.names and not walk.judge.accepts_at(node.names, key) for node in shape.nodes
     )

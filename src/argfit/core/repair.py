@@ -25,7 +25,7 @@ from argfit.core.choices import WHOLE_NUMBER
 from argfit.core.edit import Edit, spliced
 from argfit.core.engine import Engine
 from argfit.core.node import Node
-from argfit.core.place import At, item_at, member_at
+from argfit.core.place import At, item_at
 from argfit.core.problem import Path, Problem
 from argfit.core.rename import rename_rule, renames_in
 from argfit.core.spelling import Change, apply, from_digits
@@ -231,7 +231,7 @@ class Mender:
         problems = self.walk.problems(at, value, path, owed=owed)
         wrong = {problem.path[: len(path) + 1] for problem in problems}
         shape = self.walk.shapes.of(at, value)
-        nodes, declared, required = shape.nodes, shape.declared, shape.required
+        declared, required = shape.declared, shape.required
         renames = renames_in(self.walk, self.on, at, value, path)
         loose = self.walk.loose(shape, value, path)
         made: dict[str, Any] = {}
@@ -240,7 +240,7 @@ class Mender:
         for key, part in value.items():
             name = renames.get(key, key)
             here, there = (*path, name), (*origin, key)
-            below = member_at(nodes, name) + (loose.get(key, ()) if name == key else ())
+            below = shape.member(name) + (loose.get(key, ()) if name == key else ())
             refused = any(self.walk.plan.nodes[location].never for location in below)
             if not below or refused or (here not in wrong and name == key) or limits.get(key) == LEAVE:
                 made[key] = part

@@ -13,7 +13,7 @@ import msgspec
 
 from argfit.core.judge import Judge
 from argfit.core.node import Node
-from argfit.core.place import At, active, common_types, members_at
+from argfit.core.place import At, active, common_types, member_at, members_at
 from argfit.core.plan import Plan
 from argfit.core.problem import Bounds
 from argfit.core.values import key_of, same
@@ -54,6 +54,11 @@ class Shape(msgspec.Struct, frozen=True):
     branching: tuple[Node, ...]  # that hold a union or a `not`
     loosening: tuple[Node, ...]  # that look at what no other looked at
     repeats: bool  # it may find one problem twice
+
+    def member(self, name: str) -> At:
+        """The locations that look at a member, less `unevaluatedProperties`."""
+        known = self.members.get(name, self.rest)
+        return member_at(self.nodes, name) if known is None else known
 
 
 class Shapes:
