@@ -1,5 +1,7 @@
 """Real servers asked for their tools, and what is left of them."""
 
+import os
+import select
 import sys
 from pathlib import Path
 
@@ -68,22 +70,18 @@ def test_the_last_line_of_a_server_may_lack_its_end() -> None:
     assert list_tools(python(says), PATIENCE).over
 
 
-def test_what_a_server_has_started_ends_with_it(tmp_path: Path) -> None:
-    note = tmp_path / "pid"
-    starts = (
-        f"import subprocess, sys; c = subprocess.Popen(['sleep', '60']); open({str(note)!r}, 'w').write(str(c.pid))"
-    )
+def test_what_a_server_has_started_ends_with_it() -> None:
+    ours, theirs = os.pipe()
+    os.set_inheritable(theirs, True)
+    stays = f"import os, signal; os.write({theirs}, b'here'); signal.pause()"
+    starts = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {stays!r}], pass_fds=[{theirs}])"
     with pytest.raises(NoListing):
-        list_tools(python(f"{starts}; sys.stdin.read()"), 1.0)
-    assert not is_running(int(note.read_text()))
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process runs; one that is only to be waited for does not."""
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
+        list_tools(python(f"{starts}; sys.stdin.read()"), 2.0)
+    os.close(theirs)
+    assert os.read(ours, 99) == b"here"
+    assert select.select([ours], [], [], PATIENCE)[0]  # whoever holds the other end has ended
+    assert os.read(ours, 99) == b""
+    os.close(ours)
 
 
 def test_a_command_that_cannot_start_is_an_error_of_the_system() -> None:
