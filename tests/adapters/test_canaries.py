@@ -3,7 +3,7 @@
 import json
 import logging
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
@@ -30,15 +30,6 @@ def refuse(value: str) -> str:
 
 
 Refused = Annotated[str, AfterValidator(refuse)]
-
-
-@pytest.fixture(autouse=True)
-def _records_reach_the_root() -> Iterator[None]:
-    logger = logging.getLogger("fastmcp")
-    handlers, propagate = logger.handlers[:], logger.propagate
-    logger.handlers, logger.propagate = [], True
-    yield
-    logger.handlers, logger.propagate = handlers, propagate
 
 
 def probing(error: type[Exception]) -> Callable[..., str]:

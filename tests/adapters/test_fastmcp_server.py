@@ -1,7 +1,6 @@
 """`guard` on FastMCP servers, with a real client in both eras."""
 
 import logging
-from collections.abc import Iterator
 from datetime import date
 from typing import Annotated, Any
 from uuid import UUID
@@ -18,16 +17,6 @@ from tests.adapters.speaking import ERAS, call
 
 from argfit.adapters.fastmcp_server import guard
 from argfit.core.refusal import PROBLEMS
-
-
-@pytest.fixture(autouse=True)
-def _records_reach_the_root() -> Iterator[None]:
-    """FastMCP keeps its records from the root, where they are looked for."""
-    logger = logging.getLogger("fastmcp")
-    handlers, propagate = logger.handlers[:], logger.propagate
-    logger.handlers, logger.propagate = [], True
-    yield
-    logger.handlers, logger.propagate = handlers, propagate
 
 
 def speak(server: FastMCP[Any], era: str, name: str, arguments: Any) -> Any:

@@ -61,7 +61,7 @@ MUTATIONS = [
     Mutation(
         "a FastMCP tool's own refusal is not caught",
         FAST,
-        "        except ToolError as error:\n            _write(record.refused(name))\n            return _error(str(error))",
+        "        except ToolError as error:\n            write(record.refused(name))\n            return _error(str(error))",
         "        except ToolError:\n            raise",
     ),
     Mutation(
@@ -73,8 +73,8 @@ MUTATIONS = [
     Mutation(
         "a fault of a lowlevel tool tells its text",
         MCP,
-        '        except Exception:\n            call.told = True\n            _LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n            return _error(refusal.fault_of(params.name))',
-        '        except Exception as error:\n            call.told = True\n            _LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n            return _error(str(error))',
+        '        except Exception:  # noqa: BLE001 - logged with its traceback\n            call.told = True\n            LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n            return _error(refusal.fault_of(params.name))',
+        '        except Exception as error:\n            call.told = True\n            LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n            return _error(str(error))',
     ),
     Mutation(
         "a fault of a FastMCP tool tells its text",
@@ -215,13 +215,13 @@ MUTATIONS = [
     Mutation(
         "who may not call is not logged",
         MCP,
-        "            if not call.entered and error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND):\n                _write",
-        "            if False:\n                _write",
+        "            if not call.entered and error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND):\n                write",
+        "            if False:\n                write",
     ),
     Mutation(
         "a tool that destroys gets every repair",
         MCP,
-        "return self._rules.without(WIDENING) if destroys else self._rules",
+        "return self._rules.for_destroying() if destroys else self._rules",
         "return self._rules",
     ),
 ]

@@ -8,7 +8,6 @@ Rules
 
 import functools
 import inspect
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -27,14 +26,12 @@ from mcp_types import TextContent
 from pydantic import ValidationError
 from pydantic_core import SchemaValidator, to_json
 
+from argfit.adapters.notes import Notes, write
 from argfit.adapters.pydantic_binder import faults, has_own
 from argfit.core import record, refusal
-from argfit.core.choices import WIDENING, repairs_named
-from argfit.core.fit import Fit
+from argfit.core.choices import repairs_named
 from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, chosen
-from argfit.core.record import Log
 
-_LOGGER = logging.getLogger("argfit")
 _CALL = "tools/call"
 _UNSHAPED = "io.github.argfit/arguments"  # arguments that are no object, on their way to the tool
 _HOSTS = "Error calling tool"  # how the text of a fault begins that FastMCP tells
@@ -79,7 +76,7 @@ class _Outcome(Middleware):
         try:
             return await call_next(context)
         except AuthorizationError as error:
-            _write(record.refused(name))
+            write(record.refused(name))
             return _error(str(error))
         except ToolError as error:
             told_by_host = error.__cause__ is not None and str(error).startswith(_HOSTS)
@@ -112,11 +109,11 @@ class _ToolGuard:
     def __init__(self, tool: Tool, rules: Rules) -> None:
         self.tool = tool
         destroys = getattr(tool.annotations, "destructive_hint", None) is True
-        rules = rules.without(WIDENING) if destroys else rules
+        rules = rules.for_destroying() if destroys else rules
         self._binder = _Binder(tool.fn) if isinstance(tool, FunctionTool) else None
         own = self._binder.own if self._binder else frozenset[str]()
         self._guard = Guarded(tool.parameters, rules, binders_own=own)
-        self._warned: set[Any] = set()
+        self._notes = Notes()
         self.guarded = tool.model_copy(update={"fn": self._binder.bound_call} if self._binder else {})
         self._run = self.guarded._run  # noqa: SLF001 - what FastMCP calls
         self._convert = self.guarded.convert_result
@@ -133,17 +130,17 @@ class _ToolGuard:
                 bound = self._binder.bind(bound)
             except ValidationError as error:
                 fit, bound = self._guard.refused_by_binder(fit, faults(error)), None
-        self._note(fit)
+        self._notes.take(name, self._guard.engine.plan, fit)
         if bound is None:
-            _write(record.misfit(name, self._guard.engine.plan, fit.problems))
+            write(record.misfit(name, self._guard.engine.plan, fit.problems))
             return _error(refusal.text_of(name, fit), refusal.meta_of(fit))
         try:
             result = await self._run(bound)
         except ToolError as error:
-            _write(record.refused(name))
+            write(record.refused(name))
             return _error(str(error))
         if getattr(result, "is_error", False):
-            _write(record.refused(name))
+            write(record.refused(name))
         return result
 
     def convert(self, value: Any) -> ToolResult:
@@ -152,18 +149,6 @@ class _ToolGuard:
             return self._convert(value)
         except ToolError as error:
             raise TypeError("the result of a tool cannot be sent") from error
-
-    def _note(self, fit: Fit) -> None:
-        name, plan = self.tool.name, self._guard.engine.plan
-        lines = [record.unusable(name, at) for at in plan.unusable]
-        lines += [record.at_risk(name, plan, change) for change in fit.changes if change.at_risk]
-        for line in lines:
-            if line.args not in self._warned:
-                self._warned.add(line.args)
-                _write(line)
-        if _LOGGER.isEnabledFor(logging.DEBUG):
-            for change in fit.changes:
-                _write(record.fitted(name, plan, change))
 
 
 class _Binder:
@@ -229,7 +214,3 @@ def _arguments_of(schema: Any) -> tuple[Any, list[Any]]:
 
 def _error(text: str, meta: dict[str, Any] | None = None) -> ToolResult:
     return ToolResult(content=[TextContent(type="text", text=text)], meta=meta, is_error=True)
-
-
-def _write(line: Log) -> None:
-    _LOGGER.log(logging.getLevelNamesMapping()[line.level], line.text, *line.args, extra=line.extra)

@@ -7,7 +7,6 @@ Rules
 - The tool's own refusal keeps its text; a fault stays the SDK's to log, and tells the caller nothing.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -28,17 +27,16 @@ from mcp_types import (
 )
 from pydantic import BaseModel, ValidationError
 
+from argfit.adapters.notes import LOGGER, Notes, write
 from argfit.adapters.pydantic_binder import binders_own, faults
 from argfit.core import record, refusal
-from argfit.core.choices import WIDENING, repairs_named
+from argfit.core.choices import repairs_named
 from argfit.core.fit import Fit
 from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, chosen
-from argfit.core.record import Log
 
 AnyServer = TypeVar("AnyServer", MCPServer[Any], Server[Any])
 Context = ServerRequestContext[Any, Any]
 
-_LOGGER = logging.getLogger("argfit")
 _CALL, _LIST = "tools/call", "tools/list"
 _OURS = "io.github.argfit/call"  # in a request's `_meta`, on its way through the SDK only
 _LOWLEVEL_FORMATS = frozenset({"date", "uuid"})  # no binder stands behind the schema there
@@ -96,7 +94,7 @@ class _Guard:
         self._lowlevel = lowlevel
         self._rules = rules
         self._wrapped: Any = None
-        self._warned: set[tuple[str, Any]] = set()
+        self._notes = Notes()
 
     async def middleware(self, ctx: Context, call_next: CallNext) -> Any:
         """Let a call in whatever the shape of its arguments, and see how it ends."""
@@ -112,11 +110,11 @@ class _Guard:
             result = await call_next(replace(ctx, params=inward))
         except MCPError as error:
             if not call.entered and error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND):
-                _write(record.refused(name))
+                write(record.refused(name))
             raise
         is_error = result.get("isError") if isinstance(result, Mapping) else getattr(result, "is_error", None)
         if is_error is True and not call.told:
-            _write(record.refused(name))
+            write(record.refused(name))
         return result
 
     def _wrap_handler(self) -> None:
@@ -145,30 +143,13 @@ class _Guard:
     def repairs_of(self, annotations: Any) -> Rules:
         """The rules of one tool: one that destroys gets no repair that may widen its call."""
         destroys = getattr(annotations, "destructive_hint", None) is True
-        return self._rules.without(WIDENING) if destroys else self._rules
+        return self._rules.for_destroying() if destroys else self._rules
 
     def refused(self, name: str, guarded: Guarded, fit: Fit, call: _Call) -> CallToolResult:
         """The answer to a call whose arguments do not fit."""
         call.told = True
-        _write(record.misfit(name, guarded.engine.plan, fit.problems))
+        write(record.misfit(name, guarded.engine.plan, fit.problems))
         return _error(refusal.text_of(name, fit), refusal.meta_of(fit))
-
-    def noted(self, name: str, guarded: Guarded, fit: Fit) -> None:
-        """Log what was changed, and once what may be wrong."""
-        plan = guarded.engine.plan
-        for at in plan.unusable:
-            self._once((name, at), record.unusable(name, at))
-        for change in fit.changes:
-            if _LOGGER.isEnabledFor(logging.DEBUG):
-                _write(record.fitted(name, plan, change))
-            if change.at_risk:
-                line = record.at_risk(name, plan, change)
-                self._once((name, line.args), line)
-
-    def _once(self, key: tuple[str, Any], line: Log) -> None:
-        if key not in self._warned:
-            self._warned.add(key)
-            _write(line)
 
 
 class _OfLowlevel(_Guard):
@@ -190,7 +171,7 @@ class _OfLowlevel(_Guard):
             guarded = self._listed[caller].get(params.name)
             fit = None if guarded is None else guarded.fit(call.sent)
         if guarded is not None and fit is not None:
-            self.noted(params.name, guarded, fit)
+            self._notes.take(params.name, guarded.engine.plan, fit)
             if not fit.ok:
                 return self.refused(params.name, guarded, fit, call)
             if call.sent is not None:
@@ -199,9 +180,9 @@ class _OfLowlevel(_Guard):
             return _sendable(await inner(ctx, params))
         except MCPError:
             raise
-        except Exception:
+        except Exception:  # noqa: BLE001 - logged with its traceback
             call.told = True
-            _LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})
+            LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})
             return _error(refusal.fault_of(params.name))
 
     async def _list(self, ctx: Context) -> dict[str, Guarded]:
@@ -266,7 +247,7 @@ class _OfMcpServer(_Guard):
         fit = guarded.fit(dict(sent) if came is None or isinstance(came, dict) else came)
         if not guarded.decides(fit):
             fit = _bind(tool, guarded, fit, sent)
-        self.noted(tool.name, guarded, fit)
+        self._notes.take(tool.name, guarded.engine.plan, fit)
         return None if sent.bound is not None or sent.error else self.refused(tool.name, guarded, fit, sent.call)
 
     def _guarded(self, tool: Tool) -> Guarded:
@@ -329,7 +310,3 @@ def _sendable(result: Any) -> Any:
 def _caller() -> Any:
     token = get_access_token()
     return None if token is None else (token.client_id, getattr(token, "subject", None), tuple(token.scopes))
-
-
-def _write(line: Log) -> None:
-    _LOGGER.log(logging.getLevelNamesMapping()[line.level], line.text, *line.args, extra=line.extra)

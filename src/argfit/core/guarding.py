@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from argfit.core import problem as words
+from argfit.core.choices import WIDENING
 from argfit.core.engine import Engine, compile_engine
 from argfit.core.fit import PROBLEMS_HELD, Fit, fit_value
 from argfit.core.node import Node
@@ -35,9 +36,9 @@ class Rules(msgspec.Struct, frozen=True):
     unknown: str = "published"
     formats: frozenset[str] = frozenset({"date"})  # a lax binder takes numbers and datetimes for a date
 
-    def without(self, repairs: frozenset[str]) -> "Rules":
-        """The same rules less some repairs."""
-        return msgspec.structs.replace(self, repairs=self.repairs - repairs)
+    def for_destroying(self) -> "Rules":
+        """The same rules for a tool that destroys: less the repairs that may widen its call."""
+        return msgspec.structs.replace(self, repairs=self.repairs - WIDENING)
 
     def with_formats(self, formats: frozenset[str]) -> "Rules":
         """The same rules with other formats that count."""

@@ -104,14 +104,14 @@ def _once(found: Iterable[Finding], typed: set[str]) -> list[Finding]:
 
 
 def _of_the_whole(schema: dict[str, Any]) -> _Found:
-    if schema.keys() & {"anyOf", "oneOf", "allOf", "not", "if"}:
-        yield "root-union", ", ".join(sorted(schema.keys() & {"anyOf", "oneOf", "allOf", "not", "if"}))
+    combined = schema.keys() & {"anyOf", "oneOf", "allOf", "not", "if"}
+    if combined:
+        yield "root-union", ", ".join(sorted(combined))
     if schema.get("type") != "object":
         yield "root", f"its type is {_shown(schema['type'])}" if "type" in schema else "it names no type"
     if dialect_of(schema) is None:
         yield "draft", _shown(schema["$schema"])
-    closed = False in (schema.get("additionalProperties"), schema.get("unevaluatedProperties"))
-    if schema.get("properties") and not closed and "additionalProperties" not in schema:
+    if schema.get("properties") and not _is_closed(schema) and "additionalProperties" not in schema:
         yield "open", ""
 
 
@@ -229,8 +229,7 @@ def _patterns(spot: Spot, tool: _Tool) -> _Found:
 
 def _closed(spot: Spot, tool: _Tool) -> _Found:
     schema = spot.schema
-    closed = False in (schema.get("additionalProperties"), schema.get("unevaluatedProperties"))
-    if not closed or schema.keys() & {"patternProperties", "allOf", "anyOf", "oneOf", "if", *REFERENCES}:
+    if not _is_closed(schema) or not _tells_all_names(schema):
         return
     declared = schema.get("properties") or {}
     if not declared and spot.at != ROOT:
@@ -242,11 +241,18 @@ def _closed(spot: Spot, tool: _Tool) -> _Found:
 
 def _required(spot: Spot, tool: _Tool) -> _Found:
     """Names that are required and told nowhere, where other names are taken."""
-    says_all = not spot.schema.keys() & {"patternProperties", "allOf", "anyOf", "oneOf", "if", *REFERENCES}
-    closed = False in (spot.schema.get("additionalProperties"), spot.schema.get("unevaluatedProperties"))
-    missing = _undeclared(spot.schema)
-    if missing and says_all and not closed and (spot.is_argument or spot.at == ROOT):
+    schema = spot.schema
+    missing = _undeclared(schema)
+    if missing and _tells_all_names(schema) and not _is_closed(schema) and (spot.is_argument or spot.at == ROOT):
         yield "required-undeclared", _cut(", ".join(missing))
+
+
+def _is_closed(schema: dict[str, Any]) -> bool:
+    return False in (schema.get("additionalProperties"), schema.get("unevaluatedProperties"))
+
+
+def _tells_all_names(schema: dict[str, Any]) -> bool:
+    return not schema.keys() & {"patternProperties", "allOf", "anyOf", "oneOf", "if", *REFERENCES}
 
 
 def _undeclared(schema: dict[str, Any]) -> list[str]:

@@ -24,7 +24,6 @@ from argfit.core.check import Problems, Walk
 from argfit.core.choices import WHOLE_NUMBER
 from argfit.core.edit import Edit, spliced
 from argfit.core.engine import Engine
-from argfit.core.node import Node
 from argfit.core.place import At, item_at
 from argfit.core.problem import Path, Problem
 from argfit.core.rename import rename_rule, renames_in
@@ -81,10 +80,9 @@ class Mender:
         inside = self._inside(at, value, path, origin, owed=owed) if isinstance(value, dict | list) else None
         if inside is not None and not inside.problems:
             return inside
-        nodes = self.walk.nodes(at, value)
         # the arguments as a whole are an object, and stay one
         for name, repair in REPAIRS.items() if path and whole else ():
-            tried = repair(self, at, nodes, value, path, origin) if name in self.on else None
+            tried = repair(self, at, value, path, origin) if name in self.on else None
             if tried is not None:
                 return tried
         return inside or Mended(value, problems=problems)
@@ -289,7 +287,7 @@ def _drop_rule(part: Any) -> str:
 # -- the repairs of a value as a whole, in their order --------------------------------------------------
 
 
-def _unquote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+def _unquote(mender: Mender, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
     if not isinstance(value, str) or not _MAY_BE_JSON.match(value):
         return None
     if mender.takes_free_text(at):
@@ -321,7 +319,7 @@ def _under(step: int, change: Change) -> Change:
     return msgspec.structs.replace(change, path=(step, *change.path))
 
 
-def _unwrap_item(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+def _unwrap_item(mender: Mender, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
     if not isinstance(value, dict) or list(value) != ["item"] or mender.takes(at, {}):
         return None
     mended = mender.respell_and_mend(at, value["item"], path, (*origin, "item"))
@@ -331,10 +329,10 @@ def _unwrap_item(mender: Mender, at: At, nodes: list[Node], value: Any, path: Pa
     return Mended(mended.value, (change, *mended.changes), (Edit(origin, "lift", "item"), *mended.edits))
 
 
-def _member_case(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+def _member_case(mender: Mender, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
     if not isinstance(value, str):
         return None
-    plan = mender.engine.plan
+    plan, nodes = mender.engine.plan, mender.walk.nodes(at, value)
     branches = [branch for node in nodes for branch in (*node.any_of, *node.one_of)]
     listed = [member for node in nodes for member in node.members or ()]
     listed += [member for branch in branches for member in members_at(plan, branch)]
@@ -345,7 +343,7 @@ def _member_case(mender: Mender, at: At, nodes: list[Node], value: Any, path: Pa
     return Mended(member, (Change(path, "member-case", value, member),), (edit,))
 
 
-def _wrap(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+def _wrap(mender: Mender, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
     if value is None or value == "" or isinstance(value, list) or not mender.engine.types.only(at, "array"):
         return None
     if (isinstance(value, dict) and list(value) == ["item"]) or (isinstance(value, str) and not _is_one(value)):
@@ -371,7 +369,7 @@ def _is_one(text: str) -> bool:
     return not isinstance(decoded, dict | list | str)
 
 
-def _quote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, origin: Path) -> Mended | None:
+def _quote(mender: Mender, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= EXACT:
         return None
     if not mender.engine.types.only(at, "string") or not mender.fits(at, str(value)):
@@ -380,7 +378,7 @@ def _quote(mender: Mender, at: At, nodes: list[Node], value: Any, path: Path, or
     return Mended(str(value), (Change(path, "quote", value, str(value)),), (edit,))
 
 
-_Repair = Callable[[Mender, At, list[Node], Any, Path, Path], Mended | None]
+_Repair = Callable[[Mender, At, Any, Path, Path], Mended | None]
 
 REPAIRS: dict[str, _Repair] = {
     "unquote": _unquote,
