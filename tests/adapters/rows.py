@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable
+from datetime import date
 from typing import Annotated, Any
+from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 INT32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 
@@ -22,6 +24,36 @@ def even(value: int) -> int:
     if value % 2:
         raise ValueError(f"{value} is odd")
     return value
+
+
+def add_farm(tool: Callable[..., Any], tool_error: type[Exception]) -> None:
+    """Put the tools that the rows call on a server, by its decorator and with its own error."""
+
+    @tool
+    def list_flocks(limit: INT32 = 50, offset: int = 0) -> str:
+        return repr((limit, offset))
+
+    @tool
+    def list_entries(day: date, to: date | None = None, flock: str | None = None) -> str:
+        if flock == "No Such Flock":
+            raise tool_error(f"No flock is named {flock!r}.")
+        return repr((day, to, flock))
+
+    @tool
+    async def list_orders(customerId: UUID) -> str:  # noqa: N803 - as published
+        return repr(customerId)
+
+    @tool
+    def record(day: date, grades: list[Grade]) -> str:
+        return repr((day, grades))
+
+    @tool
+    def tagged(tags: Annotated[list[str], BeforeValidator(odd)]) -> str:
+        return repr(tags)
+
+    @tool
+    def evens(n: Annotated[int, AfterValidator(even)]) -> str:
+        return repr(n)
 
 
 SAYS = "An error occurred invoking '{}': {}"

@@ -1,9 +1,7 @@
 """`guard` on FastMCP servers, with a real client in both eras."""
 
 import logging
-from datetime import date
 from typing import Annotated, Any
-from uuid import UUID
 
 import pytest
 from fastmcp import Context, FastMCP
@@ -11,8 +9,8 @@ from fastmcp.exceptions import AuthorizationError, ToolError
 from fastmcp.server.middleware import Middleware
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import AfterValidator, BeforeValidator, Field
-from tests.adapters.rows import BODIES, FITS, INT32, ROWS, SAYS, Grade, even, odd
+from pydantic import AfterValidator, Field
+from tests.adapters.rows import BODIES, FITS, ROWS, SAYS, add_farm
 from tests.adapters.speaking import ERAS, call
 
 from argfit.adapters.fastmcp_server import guard
@@ -25,33 +23,7 @@ def speak(server: FastMCP[Any], era: str, name: str, arguments: Any) -> Any:
 
 def farm(**options: Any) -> FastMCP[Any]:
     server: FastMCP[Any] = FastMCP("farm")
-
-    @server.tool
-    def list_flocks(limit: INT32 = 50, offset: int = 0) -> str:
-        return repr((limit, offset))
-
-    @server.tool
-    def list_entries(day: date, to: date | None = None, flock: str | None = None) -> str:
-        if flock == "No Such Flock":
-            raise ToolError(f"No flock is named {flock!r}.")
-        return repr((day, to, flock))
-
-    @server.tool
-    async def list_orders(customerId: UUID) -> str:  # noqa: N803 - as published
-        return repr(customerId)
-
-    @server.tool
-    def record(day: date, grades: list[Grade]) -> str:
-        return repr((day, grades))
-
-    @server.tool
-    def tagged(tags: Annotated[list[str], BeforeValidator(odd)]) -> str:
-        return repr(tags)
-
-    @server.tool
-    def evens(n: Annotated[int, AfterValidator(even)]) -> str:
-        return repr(n)
-
+    add_farm(server.tool, ToolError)
     return guard(server, **options)
 
 

@@ -2,17 +2,15 @@
 
 import logging
 from collections.abc import Callable
-from datetime import date
 from typing import Annotated, Any
-from uuid import UUID
 
 import pytest
 from mcp.server import MCPServer, Server
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
-from pydantic import AfterValidator, BeforeValidator
-from tests.adapters.rows import BODIES, FITS, INT32, ROWS, SAYS, Grade, even, odd
+from pydantic import AfterValidator
+from tests.adapters.rows import BODIES, FITS, ROWS, SAYS, add_farm
 from tests.adapters.speaking import ERAS, call
 
 from argfit.adapters.mcp_server import guard
@@ -21,33 +19,7 @@ from argfit.core.refusal import PROBLEMS
 
 def farm(**options: Any) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer("farm")
-
-    @server.tool()
-    def list_flocks(limit: INT32 = 50, offset: int = 0) -> str:
-        return repr((limit, offset))
-
-    @server.tool()
-    def list_entries(day: date, to: date | None = None, flock: str | None = None) -> str:
-        if flock == "No Such Flock":
-            raise ToolError(f"No flock is named {flock!r}.")
-        return repr((day, to, flock))
-
-    @server.tool()
-    def list_orders(customerId: UUID) -> str:  # noqa: N803 - as published
-        return repr(customerId)
-
-    @server.tool()
-    def record(day: date, grades: list[Grade]) -> str:
-        return repr((day, grades))
-
-    @server.tool()
-    def tagged(tags: Annotated[list[str], BeforeValidator(odd)]) -> str:
-        return repr(tags)
-
-    @server.tool()
-    def evens(n: Annotated[int, AfterValidator(even)]) -> str:
-        return repr(n)
-
+    add_farm(server.tool(), ToolError)
     return guard(server, **options)
 
 

@@ -148,3 +148,10 @@ def asks(id: str, arguments: str, number: int = 1, **params: Any) -> tuple[Step,
 def ours(number: int) -> str:
     """The id of our own nth question, as it is spelled."""
     return f'"argfit-{TOKEN}-{number}"'
+
+
+# -- what many scripts begin with, send and end in ------------------------------------------------------
+
+BAD = '{"line":"x"}'
+START = (*handshake(), *listed())
+EXITED = b'{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"server exited (code 3)"}}\n'

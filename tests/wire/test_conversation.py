@@ -1,9 +1,12 @@
 import pytest
 from tests.wire.playbook import converse
 from tests.wire.script import (
+    BAD,
+    EXITED,
     LIST_CHANGED,
     MODERN,
     REFUSE,
+    START,
     answered,
     call,
     client,
@@ -28,10 +31,7 @@ from argfit.core.choices import repairs_named
 from argfit.wire.conversation import Settings
 from argfit.wire.tools import Chosen
 
-BAD = '{"line":"x"}'
-START = (*handshake(), *listed())
 TEXT = {"properties": {"line": {"type": "string"}}}
-EXITED = b'{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"server exited (code 3)"}}\n'
 
 # -- what is fitted -----------------------------------------------------------------------------------
 

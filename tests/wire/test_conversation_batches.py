@@ -2,14 +2,16 @@
 
 from tests.wire.playbook import converse
 from tests.wire.script import (
+    BAD,
+    EXITED,
     REFUSE,
+    START,
     answered,
     at,
     call,
     client,
     goes_on,
     handshake,
-    listed,
     listing,
     ours,
     question,
@@ -23,10 +25,6 @@ from tests.wire.script import (
     to_server,
     waits_until,
 )
-
-BAD = '{"line":"x"}'
-START = (*handshake(), *listed())
-EXITED = b'{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"server exited (code 3)"}}\n'
 
 BATCH = b' [ %s ,{"method":"x"} , %s,5 ]\r\n'
 

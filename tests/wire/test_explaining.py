@@ -3,11 +3,13 @@ from typing import Any
 import pytest
 from tests.wire.playbook import converse
 from tests.wire.script import (
+    BAD,
     EXPLAIN,
     FORWARD,
     MODERN,
     NOTE,
     REFUSE,
+    START,
     Step,
     answered,
     call,
@@ -25,8 +27,6 @@ from tests.wire.script import (
 
 from argfit.wire.conversation import Settings
 
-BAD = '{"line":"x"}'
-START = (*handshake(), *listed())
 FAILED = {"content": [{"type": "text", "text": "no"}], "isError": True}
 EXPLAINED = {"content": [{"type": "text", "text": "no"}, {"type": "text", "text": NOTE}], "isError": True}
 MISSING = NOTE.replace("must be a whole number", "is required")

@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.wire.playbook import converse
 from tests.wire.script import (
+    EXITED,
     EXPLAIN,
     REFUSE,
+    START,
     answered,
     asks,
     at,
@@ -15,7 +17,6 @@ from tests.wire.script import (
     client_closes,
     goes_on,
     handshake,
-    listed,
     listing,
     log,
     ours,
@@ -34,10 +35,8 @@ from tests.wire.script import (
 from argfit.wire.conversation import Conversation
 from argfit.wire.session import Session, ToClient, ToServer
 
-START = (*handshake(), *listed())
 AS_SENT, FITTED, BAD = (call("1", text) for text in ('{"line":5.0}', '{"line":5}', '{"line":"x"}'))
 DEEP = b"[" * 10_000 + b"]" * 10_000
-EXITED = b'{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"server exited (code 3)"}}\n'
 
 # -- every byte that needs no change ------------------------------------------------------------------
 
