@@ -47,6 +47,9 @@ JUDGEMENTS: tuple[Any, ...] = (
 )
 
 _SCALARS = st.sampled_from((1.0, 1.0, 2.0, 1, 2, 0.5, -0.0, 2.0**53 + 2, 1e20, 256, "a", "", "2026-11-30", None, True))
+WORDS = st.sampled_from(
+    ("5", "5.0", " 5", "1e3", "[1,2]", '{"a":5.0}', '{"b":"5"}', "true", "True", "null", "", "A", '{"item":[1]}', "-3")
+)
 
 
 @st.composite
@@ -158,3 +161,12 @@ def _respelled(member: Any) -> Any:
     if isinstance(member, float):
         return int(member)
     return float(member) if type(member) is int else member
+
+
+def with_words(value: Any, words: list[str]) -> Any:
+    """A value of which some parts are words that a repair may mend."""
+    if isinstance(value, dict):
+        return {key: with_words(part, words) for key, part in value.items()}
+    if isinstance(value, list):
+        return [with_words(part, words) for part in value]
+    return words.pop() if words and not isinstance(value, bool) else value

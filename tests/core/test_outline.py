@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.core.generated import outlines
+from hypothesis import strategies as st
+from tests.core.generated import WORDS, arguments, outlines, with_words
 
+from argfit import Fitter
 from argfit.core.engine import compile_engine
 from argfit.core.outline import Line, outline
 
@@ -173,9 +175,26 @@ def test_unions_that_share_their_branches_make_a_tree_as_long_as_the_schema() ->
 
 
 RULES: dict[str, list[Any]] = {
-    "whole-number": [INTEGER, {"enum": [1, 2.0]}, {"anyOf": [INTEGER, {"type": "null"}]}],
-    "rename": [{**OBJECT, "additionalProperties": False}, {**OBJECT, "required": ["a"]}],
-    "unquote": [INTEGER, {"type": "array"}, {"type": ["boolean", "null"]}],
+    "whole-number": [
+        INTEGER,
+        {"enum": [1, 2.0]},
+        {"const": [{"a": 1}]},
+        {"anyOf": [INTEGER, {"type": "null"}]},
+        {"anyOf": [INTEGER, {"type": "boolean"}]},
+    ],
+    "rename": [
+        {**OBJECT, "additionalProperties": False},
+        {**OBJECT, "required": ["a"]},
+        {**OBJECT, "unevaluatedProperties": False},
+        {**OBJECT, "propertyNames": {"minLength": 1}},
+    ],
+    "unquote": [
+        INTEGER,
+        {"type": "array"},
+        {"type": ["boolean", "null"]},
+        {"enum": ["a", None]},
+        {"anyOf": [INTEGER, {"enum": ["a"]}]},
+    ],
     "unwrap-item": [{"type": "array"}],
     "drop-null": [{"type": "string"}],
     "drop-empty": [INTEGER, {"type": "string", "minLength": 1}],
@@ -197,7 +216,7 @@ NOT_THERE: dict[str, list[Any]] = {
 
 
 def rules(schema: Any, *repairs: str) -> list[str]:
-    return of(schema, repairs=repairs)[0].partition("[")[2].rstrip("]").split()
+    return of(schema, repairs=repairs)[0].rpartition("[")[2].rstrip("]").split()
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -220,3 +239,23 @@ def test_plain_number_stands_at_numbers_where_it_is_on() -> None:
 @given(outlines())
 def test_every_schema_has_an_outline(schema: dict[str, Any]) -> None:
     assert shown(schema, repairs="all", formats="all")[0].startswith("arguments!: ")
+
+
+def test_what_only_judges_in_one_place_is_shown_again_where_it_may_change_what_is_sent() -> None:
+    schema = {
+        "properties": {"a": {"contains": {"$ref": "#/$defs/d"}}, "b": {"$ref": "#/$defs/d"}},
+        "$defs": {"d": {"type": "object", "properties": {"n": INTEGER}}},
+    }
+    lines = [line.strip() for line in shown(schema)]
+    assert "n: must be a whole number" in lines
+    assert "n: must be a whole number [whole-number]" in lines
+
+
+@given(data=st.data(), schema=outlines(), words=st.lists(WORDS, max_size=3))
+def test_every_rule_that_changes_a_call_stands_in_the_outline(
+    data: st.DataObject, schema: dict[str, Any], words: list[str]
+) -> None:
+    fit = Fitter(schema, repairs=["all"]).fit(with_words(data.draw(arguments(schema)), words))
+    tree = "\n".join(shown(schema, repairs=["all"]))
+    listed = {rule for line in tree.splitlines() for rule in line.rpartition("[")[2].rstrip("]").split()}
+    assert {change.rule for change in fit.changes} <= listed or "not shown" in tree

@@ -6,13 +6,10 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.core.generated import arguments, outlines
+from tests.core.generated import WORDS, arguments, outlines, with_words
 
 from argfit import Fitter
-
-WORDS = st.sampled_from(
-    ("5", "5.0", " 5", "1e3", "[1,2]", '{"a":5.0}', '{"b":"5"}', "true", "True", "null", "", "A", '{"item":[1]}', "-3")
-)
+from argfit.core.repair import REPAIRS
 
 
 def test_without_a_name_nothing_is_repaired() -> None:
@@ -45,19 +42,17 @@ def test_branches_that_would_mend_a_value_differently_leave_it() -> None:
     assert (fit.ok, fit.changes) == (False, ())
 
 
-def _with_words(value: Any, words: list[str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _with_words(part, words) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_with_words(part, words) for part in value]
-    return words.pop() if words and not isinstance(value, bool) else value
+def test_what_fits_its_own_schema_and_still_not_the_union_around_it_stays_as_it_came() -> None:
+    schema = {"properties": {"a": {"type": "string"}}, "anyOf": [{"properties": {"a": {"enum": ["x", "y"]}}}]}
+    fit = Fitter(schema, repairs=["all"]).fit({"a": 1, "b": 2})
+    assert (fit.arguments, fit.changes, fit.message) == ({"a": 1, "b": 2}, (), "a must be one of: x, y.")
 
 
 @given(data=st.data(), schema=outlines(), words=st.lists(WORDS, max_size=3))
 def test_repairs_end_valid_repeat_nothing_and_agree_in_text_and_value(
     data: st.DataObject, schema: dict[str, Any], words: list[str]
 ) -> None:
-    sent = _with_words(data.draw(arguments(schema)), words)
+    sent = with_words(data.draw(arguments(schema)), words)
     kept = deepcopy(sent)
     plain, fitter = Fitter(schema), Fitter(schema, repairs=["all"])
     fit = fitter.fit(sent)
@@ -65,6 +60,8 @@ def test_repairs_end_valid_repeat_nothing_and_agree_in_text_and_value(
     assert plain.fit(fit.arguments).ok is fit.ok is not bool(fit.problems)
     if plain.fit(sent).ok:
         assert fit == plain.fit(sent)
+    mended = {change.path for change in fit.changes if change.rule in REPAIRS}
+    assert mended.isdisjoint(problem.path for problem in fit.problems)
     if fit.ok:
         assert fitter.fit(fit.arguments).changes == ()
     text = fitter.fit_json(json.dumps(sent))

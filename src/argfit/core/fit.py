@@ -15,9 +15,10 @@ from argfit.core import text as json_text
 from argfit.core.edit import Edit, spliced
 from argfit.core.engine import Engine
 from argfit.core.judge import too_deep
+from argfit.core.mend import DROP_EMPTY
 from argfit.core.problem import Problem, message
 from argfit.core.quick import LookCloser
-from argfit.core.repair import DROP_EMPTY, Mender
+from argfit.core.repair import mender
 from argfit.core.spelling import DROPS, STRIP, Change, apply, from_digits
 
 PROBLEMS_HELD = 10
@@ -136,7 +137,7 @@ def _fit_closely(engine: Engine, arguments: Any, *, quick: bool, quiet: bool) ->
             return Fit(True, arguments), ()
     found = engine.walk().problems(("#",), fitted, ())
     if engine.repairs:
-        mended = Mender(engine).mend(("#",), fitted, (), ())
+        mended = mender(engine).mend(("#",), fitted, (), ())
         found = mended.problems
         if mended.changes:
             rounds: _Rounds = ((*map(_as_edit, made), *mended.edits),)

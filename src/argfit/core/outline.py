@@ -17,13 +17,16 @@ from argfit.core import problem
 from argfit.core.choices import INTEGER_FORMATS, PLAIN_NUMBER, WHOLE_NUMBER
 from argfit.core.engine import Engine
 from argfit.core.node import Node, Range
-from argfit.core.place import At, common_types, item_at, member_at, members_at
+from argfit.core.place import At, common_types, item_at, members_at
 from argfit.core.problem import Bounds, show_path
+from argfit.core.rename import may_rename
+from argfit.core.repair import mender
 from argfit.core.shape import merged_bounds
 from argfit.core.union import tag_of, tags_of
 from argfit.core.values import is_number
 
 MOST_PLACES, DEEPEST = 5_000, 60  # shown with their parts
+_NOT_TEXT: tuple[Any, ...] = (5, 0.5, True, None, [], {})
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -55,7 +58,8 @@ class _Outline:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._plan = engine.plan
-        self._shown: dict[At, str] = {}
+        self._mender = mender(engine)
+        self._shown: dict[tuple[At, bool], str] = {}
         self._judging = 0
 
     def line(self, label: str, at: At, path: tuple[str, ...], *, required: bool, declared: bool) -> Line:
@@ -63,8 +67,8 @@ class _Outline:
         place = self._place(at)
         words = _said(place)
         rules = () if self._judging else tuple(self._rules(place, droppable=declared and not required, root=not path))
-        shape = tuple(node.at for node in place.nodes if node.inside() or _branching(node))
-        if shape and shape in self._shown:
+        shape = tuple(node.at for node in place.nodes if node.inside() or _branching(node)), bool(self._judging)
+        if shape[0] and shape in self._shown:
             return Line(label, f"{words} (its parts as under {self._shown[shape]})", required, rules)
         if len(self._shown) >= MOST_PLACES or len(path) >= DEEPEST:
             return Line(label, f"{words} (its parts are not shown: there are too many)", required, rules)
@@ -168,36 +172,32 @@ class _Outline:
     # -- which rules apply ----------------------------------------------------------------------------
 
     def _rules(self, place: _Place, *, droppable: bool, root: bool) -> Iterator[str]:
-        nodes, on = place.nodes, self._engine.repairs
+        nodes, at, on, mends = place.nodes, place.at, self._engine.repairs, self._mender
         listed = [member for node in nodes for member in node.members or ()]
-        if any("integer" in node.types and "number" not in node.types for node in nodes) or any(map(is_number, listed)):
+        named = [place.either, *(node.types for node in nodes)]
+        if any("integer" in types and "number" not in types for types in named) or any(map(_holds_number, listed)):
             yield WHOLE_NUMBER
-        elif self._engine.plain and any("number" in node.types for node in nodes):
+        elif self._engine.plain and any("number" in types for types in named):
             yield PLAIN_NUMBER
+        renames = may_rename(mends.walk, at) if mends.takes(at, {}) else False
         applying = {
-            "rename": self._renames(nodes),
-            "rename-case": "rename" not in on and self._renames(nodes),
-            "unquote": root or (not listed and not self._takes(place.at, "")),
-            "unwrap-item": not root and not self._takes(place.at, {}),
-            "drop-null": droppable and not self._fits(place.at, None),
-            "drop-empty": root or (droppable and not self._fits(place.at, "")),
-            "member-case": any(isinstance(member, str) for member in listed),
-            "wrap": self._engine.types.only(place.at, "array"),
-            "quote": self._engine.types.only(place.at, "string")
+            "rename": renames,
+            "rename-case": "rename" not in on and renames,
+            "unquote": root or (any(mends.takes(at, one) for one in _NOT_TEXT) and not mends.takes_free_text(at)),
+            "unwrap-item": not root and not mends.takes(at, {}),
+            "drop-null": droppable and not mends.fits(at, None),
+            "drop-empty": root or (droppable and not mends.fits(at, "")),
+            "member-case": bool(mends.listed_texts(at)),
+            "wrap": self._engine.types.only(at, "array"),
+            "quote": self._engine.types.only(at, "string")
             and (not listed or any(isinstance(member, str) and member.isdecimal() for member in listed)),
         }
         yield from (name for name, applies in applying.items() if applies and name in on)
 
-    def _renames(self, nodes: list[Node]) -> bool:
-        declared = {name for node in nodes for name in node.properties}
-        closed = any(self._plan.nodes[there].never for there in member_at(nodes, ""))
-        return bool(declared) and (closed or any(node.required for node in nodes))
 
-    def _takes(self, at: At, value: Any) -> bool:
-        return all(self._engine.types.takes(location, value) for location in at)
-
-    def _fits(self, at: At, value: Any) -> bool:
-        return not self._engine.walk().problems(at, value, ())
+def _holds_number(value: Any) -> bool:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return is_number(value) or any(map(_holds_number, parts))
 
 
 def _of_type(node: Node, *types: str) -> Node:

@@ -37,6 +37,15 @@ def renames_in(walk: Walk, on: Collection[str], at: At, value: dict[str, Any], p
     return {key: name for key, name in found.items() if meant[name] == 1}
 
 
+def may_rename(walk: Walk, at: At) -> bool:
+    """Whether a place has names that an undeclared key can be meant for: required ones, or any where it is closed."""
+    stray = ""
+    shape = walk.shapes.of(at, {})
+    loose = walk.loose(shape, {stray: None}, ())
+    refused = _refuses(walk, shape, stray, loose.get(stray, ()))
+    return bool(shape.declared if refused else shape.declared & shape.required)
+
+
 def rename_rule(on: Collection[str]) -> str:
     """The rule by which a key is renamed: the wider one where both are on."""
     return RENAME if RENAME in on else RENAME_CASE
