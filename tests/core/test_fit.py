@@ -120,8 +120,12 @@ def test_a_message_is_empty_when_the_arguments_fit() -> None:
 
 
 def test_nan_is_a_problem_only_where_the_schema_says_something() -> None:
-    engine = compile_engine({"properties": {"n": {"type": ["number", "null"]}, "m": {"const": None}}})
-    assert fit_value(engine, {"n": math.nan}).message == "n must be a number."
+    number, null, integer = {"type": "number"}, {"type": "null"}, {"type": "integer"}
+    names = {"n": {"type": ["number", "null"]}, "u": {"anyOf": [number, null]}, "i": integer, "m": {"const": None}}
+    engine = compile_engine({"properties": names})
+    assert fit_value(engine, {"n": math.nan}).message == "n is not in an allowed form."
+    assert fit_value(engine, {"u": math.inf}).message == "u is not in an allowed form."
+    assert fit_value(engine, {"i": math.nan}).message == "i must be a whole number."
     assert fit_value(engine, {"m": math.inf}).message == "m must be null."
     assert fit_value(engine, {"other": math.nan}).ok
     assert fit_value(engine, {"n": None, "m": None}).ok

@@ -145,6 +145,8 @@ def _problems(walk: Walk, shape: Shape, value: Any, path: Path, *, owed: bool) -
 
 
 def _wrong_type(walk: Walk, shape: Shape, value: Any, path: Path, *, owed: bool) -> Problem:
+    if is_number(value) and "number" in (shape.types or ()):  # NaN or an infinity: a number it is not told to be
+        return words.other(path)
     # where the nodes contradict each other, the first that refuses the value speaks
     refusing = (some for node in shape.nodes if (some := node.types) and not walk.types.has(some, value))
     format = next((node.format for node in shape.nodes if node.format), None)
@@ -156,6 +158,8 @@ def _union(walk: Walk, group: At, value: Any, path: Path, *, only_one: bool, owe
     if accepting:
         return [words.ambiguous(path)] if only_one and len(accepting) > 1 else []
     union = walk.union(group, value)
+    if not union.by_type and is_number(value) and any("number" in (walk.types.at(at) or ()) for at in group):
+        return [words.other(path)]
     said = explained(walk.plan, walk.types, union, value, path, null_counts=owed)
     if said is not None:
         return [said]

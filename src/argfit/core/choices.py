@@ -38,6 +38,7 @@ INTEGER_FORMATS = {
     for sign in ("", "u")
     for bits in (8, 16, 32, 64)
 }
+_ALL_FORMATS = frozenset((*TEXT_FORMATS, *INTEGER_FORMATS))
 
 
 def repairs_named(names: Iterable[str] | str) -> frozenset[str]:
@@ -47,8 +48,7 @@ def repairs_named(names: Iterable[str] | str) -> frozenset[str]:
 
 def formats_named(names: Iterable[str] | str) -> frozenset[str]:
     """The formats that are meant by names, or by `all`; ValueError for one that is unknown."""
-    known = (*TEXT_FORMATS, *INTEGER_FORMATS)
-    return _named("format", names, known, frozenset(known))
+    return _named("format", names, (*TEXT_FORMATS, *INTEGER_FORMATS), _ALL_FORMATS)
 
 
 def _named(what: str, names: Iterable[str] | str, known: tuple[str, ...], everything: frozenset[str]) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """A compiled schema, with all that fitting arguments to it takes."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -17,19 +18,26 @@ from argfit.core.spelling import Change, changes
 from argfit.core.watch import watch
 
 
-class Engine(msgspec.Struct, frozen=True):
-    """A compiled schema: the plan, its judge, its quick way, and the names an operator wants left out."""
+class Engine(msgspec.Struct, frozen=True, dict=True):
+    """A compiled schema: the plan, its judge, its quick way, and the names an operator wants left out.
+
+    The quick way is made when the first call comes: most tools of a long list never get one.
+    """
 
     plan: Plan
     judge: Judge
     shapes: Shapes
     types: Types
     types_for_spelling: Types  # a float that is about to be written as an integer counts as one in draft 4 too
-    watch: Watch | None
     recursive: bool
     strip: frozenset[str]
     repairs: frozenset[str]
     plain: bool  # plain-number is on
+
+    @cached_property
+    def watch(self) -> Watch | None:
+        """The quick way; None where no spelling is asked for anywhere."""
+        return watch(self.plan, self.types_for_spelling, plain=self.plain)
 
     def is_quiet(self, arguments: Any) -> bool:
         """Whether arguments are an object of which certainly nothing is to be spelled otherwise or left out."""
@@ -68,7 +76,6 @@ def compile_engine(
         shapes=Shapes(plan, judge),
         types=types,
         types_for_spelling=for_spelling,
-        watch=watch(plan, for_spelling, plain=plain),
         recursive=is_recursive(plan),
         strip=frozenset(name for name in strip if not declares(plan, name)),
         repairs=chosen - {PLAIN_NUMBER},

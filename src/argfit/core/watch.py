@@ -131,7 +131,7 @@ class _Maker:
             [first] if alone else self._seen_by(spot, kind) for kind in ("number", "object", "array")
         )
         scalar, in_object, in_list = self._scalar(numeric), self._object(objects), self._list(lists)
-        close = numeric is None or scalar is NO_FLOAT or CLOSER in (in_object, in_list)
+        close = numeric is None or scalar is NO_FLOAT or in_object is CLOSER or in_list is CLOSER
         if close and self._has_listed_float(spot):  # then an integer may want another spelling, too
             return ALWAYS_CLOSER
         return by_kind(scalar, in_object, in_list)
@@ -144,6 +144,8 @@ class _Maker:
         return PLAIN if self._plain and any("number" in node.types for node in nodes) else NOTHING
 
     def _object(self, nodes: list[Node] | None) -> Watch | None:
+        if nodes is not None and not any(_holds_members(node) for node in nodes):
+            return None
         inside = None if nodes is None else self._members(nodes)
         if inside is None:
             return CLOSER
@@ -156,6 +158,8 @@ class _Maker:
     def _list(self, nodes: list[Node] | None) -> Watch | None:
         if nodes is None or any(node.unevaluated_items in self._interesting for node in nodes):
             return CLOSER
+        if not any(node.items or node.prefix for node in nodes):
+            return None
         longest = max((len(node.prefix) for node in nodes), default=0)
         prefix = [self.of(frozenset(item_at(nodes, i))) for i in range(longest)]
         items = self.of(frozenset(node.items for node in nodes if node.items))
@@ -215,6 +219,10 @@ class _Maker:
                 node = seen[at] = self._plan.nodes[at]
                 pending += [*node.in_place(), *node.inside()]
         return seen.values()
+
+
+def _holds_members(node: Node) -> bool:
+    return bool(node.properties or node.additional or node.patterns or node.unevaluated_members)
 
 
 def _may_be(types: tuple[str, ...] | None, kind: str) -> bool:
