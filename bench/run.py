@@ -1,6 +1,6 @@
 """All figures the documentation quotes, from one run.
 
-    python bench/run.py [--quick] [--only fit|engine|stdio|start] [--out FILE]
+    python bench/run.py [--quick] [--only fit|engine|guard|stdio|start] [--out FILE]
 
 Trust the ratios: absolute times move by a third from run to run. A missed aim is printed and
 is no failure; a part that could not be measured is one, and the exit code is then 1.
@@ -22,12 +22,13 @@ from types import FrameType
 
 import engine
 import fit
+import guard
 import start
 import stdio
 from client import PeerError
 from targets import ARGFIT
 
-PARTS = {"fit": fit.run, "engine": engine.run, "stdio": stdio.run, "start": start.run}
+PARTS = {"fit": fit.run, "engine": engine.run, "guard": guard.run, "stdio": stdio.run, "start": start.run}
 NOT_MEASURED = "not measured: "
 PACKAGES = ("argfit", "msgspec", "orjson", "jsonschema-rs", "mcp", "fastmcp", "mcp-server-fetch")
 

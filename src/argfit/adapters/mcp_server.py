@@ -7,7 +7,8 @@ Rules
 - The tool's own refusal keeps its text; a fault stays the SDK's to log, and tells the caller nothing.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -20,7 +21,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
-    CallToolRequestParams,
     CallToolResult,
     PaginatedRequestParams,
     TextContent,
@@ -38,7 +38,6 @@ AnyServer = TypeVar("AnyServer", MCPServer[Any], Server[Any])
 Context = ServerRequestContext[Any, Any]
 
 _CALL, _LIST = "tools/call", "tools/list"
-_OURS = "io.github.argfit/call"  # in a request's `_meta`, on its way through the SDK only
 _LOWLEVEL_FORMATS = frozenset({"date", "uuid"})  # no binder stands behind the schema there
 _PAGES = 1_000
 
@@ -70,8 +69,25 @@ class _Call:
 
     def __init__(self, sent: Any) -> None:
         self.sent = sent
+        self.shaped = sent is None or isinstance(sent, dict)  # as the SDK takes it
         self.entered = False  # the tool, or what decides for it, was reached
         self.told = False  # in the log
+
+    def arguments(self, arrived: dict[str, Any] | None) -> Any:
+        """What to fit: the arguments as they arrived behind all middleware, or what the SDK would not take."""
+        return arrived if self.shaped else self.sent
+
+
+_CURRENT: ContextVar[_Call | None] = ContextVar("argfit_call", default=None)
+
+
+def _on_its_way() -> _Call | None:
+    """The call from the wire that comes to its handler now; None for one from inside of a tool."""
+    call = _CURRENT.get()
+    if call is None or call.entered:
+        return None
+    call.entered = True
+    return call
 
 
 class _Sent(dict[str, Any]):
@@ -93,50 +109,39 @@ class _Guard:
     def __init__(self, lowlevel: Server[Any], rules: Rules) -> None:
         self._lowlevel = lowlevel
         self._rules = rules
-        self._wrapped: Any = None
+        self._inner: Any = None  # what handled calls before
         self._notes = Notes()
 
     async def middleware(self, ctx: Context, call_next: CallNext) -> Any:
         """Let a call in whatever the shape of its arguments, and see how it ends."""
         params = ctx.params
-        if ctx.method != _CALL or not isinstance(params, Mapping) or not isinstance(params.get("_meta", {}), Mapping):
+        if ctx.method != _CALL or not isinstance(params, dict):
             return await call_next(ctx)
         self._wrap_handler()
         call = _Call(params.get("arguments"))
-        shaped = call.sent if call.sent is None or isinstance(call.sent, dict) else {}
-        inward = {**params, "_meta": {**params.get("_meta", {}), _OURS: call}, "arguments": shaped}
-        name = str(params.get("name"))
+        if not call.shaped:
+            ctx = replace(ctx, params={**params, "arguments": {}})
+        before = _CURRENT.set(call)
         try:
-            result = await call_next(replace(ctx, params=inward))
+            result = await call_next(ctx)
         except MCPError as error:
             if not call.entered and error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND):
-                write(record.refused(name))
+                write(record.refused(str(params.get("name"))))
             raise
-        is_error = result.get("isError") if isinstance(result, Mapping) else getattr(result, "is_error", None)
+        finally:
+            _CURRENT.reset(before)
+        is_error = result.get("isError") if isinstance(result, dict) else getattr(result, "is_error", None)
         if is_error is True and not call.told:
-            write(record.refused(name))
+            write(record.refused(str(params.get("name"))))
         return result
 
     def _wrap_handler(self) -> None:
         entry = self._lowlevel.get_request_handler(_CALL)
-        if entry is None or entry.handler is self._wrapped:
-            return
-        inner = entry.handler
+        if entry is not None and entry.handler != self.handle:
+            self._inner = entry.handler
+            self._lowlevel.add_request_handler(_CALL, entry.params_type, self.handle)
 
-        async def handle(ctx: Context, params: Any) -> Any:
-            meta: dict[str, Any] = dict(params.meta or {})
-            call = meta.pop(_OURS, None)
-            if not isinstance(call, _Call):  # not from the wire, or from a client that writes our key
-                return await inner(ctx, params)
-            call.entered = True
-            return await self.handle(ctx, params.model_copy(update={"meta": meta or None}), call, inner)
-
-        self._wrapped = handle
-        self._lowlevel.add_request_handler(_CALL, entry.params_type, handle)
-
-    async def handle(
-        self, ctx: Context, params: CallToolRequestParams, call: _Call, inner: Callable[..., Awaitable[Any]]
-    ) -> Any:
+    async def handle(self, ctx: Context, params: Any) -> Any:
         """Decide on a call, and pass it on where it may run."""
         raise NotImplementedError
 
@@ -159,25 +164,26 @@ class _OfLowlevel(_Guard):
         super().__init__(lowlevel, rules.with_formats(_LOWLEVEL_FORMATS))
         self._listed: dict[Any, dict[str, Guarded]] = {}
 
-    async def handle(
-        self, ctx: Context, params: CallToolRequestParams, call: _Call, inner: Callable[..., Awaitable[Any]]
-    ) -> Any:
+    async def handle(self, ctx: Context, params: Any) -> Any:
         """Decide by the listing of this caller, read anew on a miss and before a refusal."""
-        caller = _caller()
+        call = _on_its_way()
+        if call is None:
+            return await self._inner(ctx, params)
+        caller, arguments = _caller(), call.arguments(params.arguments)
         guarded = self._listed.get(caller, {}).get(params.name)
-        fit = None if guarded is None else guarded.fit(call.sent)
+        fit = None if guarded is None else guarded.fit(arguments)
         if fit is None or not fit.ok:
             self._listed[caller] = await self._list(ctx)
             guarded = self._listed[caller].get(params.name)
-            fit = None if guarded is None else guarded.fit(call.sent)
+            fit = None if guarded is None else guarded.fit(arguments)
         if guarded is not None and fit is not None:
             self._notes.take(params.name, guarded.engine.plan, fit)
             if not fit.ok:
                 return self.refused(params.name, guarded, fit, call)
-            if call.sent is not None:
-                params = params.model_copy(update={"arguments": fit.arguments})
+            if arguments is not None and fit.arguments is not arguments:
+                params.arguments = fit.arguments
         try:
-            return _sendable(await inner(ctx, params))
+            return _sendable(await self._inner(ctx, params))
         except MCPError:
             raise
         except Exception:  # noqa: BLE001 - logged with its traceback
@@ -212,11 +218,12 @@ class _OfMcpServer(_Guard):
         self._tools: dict[str, tuple[Any, Guarded]] = {}
         server.call_tool = self.call_tool  # type: ignore[method-assign] # what every call from the wire ends in
 
-    async def handle(
-        self, ctx: Context, params: CallToolRequestParams, call: _Call, inner: Callable[..., Awaitable[Any]]
-    ) -> Any:
+    async def handle(self, ctx: Context, params: Any) -> Any:
         """Mark the arguments as those of a call from the wire: it is decided on where the tool is called."""
-        return await inner(ctx, params.model_copy(update={"arguments": _Sent(params.arguments or {}, call)}))
+        call = _on_its_way()
+        if call is not None:
+            params.arguments = _Sent(params.arguments or {}, call)
+        return await self._inner(ctx, params)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Decide on a call from the wire, and let the tool run; calls from inside a tool are the tool's own."""
@@ -243,10 +250,9 @@ class _OfMcpServer(_Guard):
     def _decide(self, tool: Tool, sent: _Sent) -> CallToolResult | None:
         """The refusal of a call; None where it may run, bound."""
         guarded = self._guarded(tool)
-        came = sent.call.sent
-        fit = guarded.fit(dict(sent) if came is None or isinstance(came, dict) else came)
+        fit = guarded.fit(sent.call.arguments(dict(sent)))
         if not guarded.decides(fit):
-            fit = _bind(tool, guarded, fit, sent)
+            fit = _bind(tool.fn_metadata.binder, guarded, fit, sent)  # type: ignore[attr-defined] # a _BoundOnce
         self._notes.take(tool.name, guarded.engine.plan, fit)
         return None if sent.bound is not None or sent.error else self.refused(tool.name, guarded, fit, sent.call)
 
@@ -282,13 +288,15 @@ class _BoundOnce:
         return arguments.bound or {}
 
 
-def _bind(tool: Tool, guarded: Guarded, fit: Fit, sent: _Sent) -> Fit:
+def _bind(binder: Any, guarded: Guarded, fit: Fit, sent: _Sent) -> Fit:
     """Bind as the SDK would, but for text that fits as it is: that is not read as JSON."""
-    binder = tool.fn_metadata
-    as_sdk = guarded.binders_own | {str(problem.path[0]) for problem in fit.problems if problem.path}
-    read = binder.pre_parse_json({name: part for name, part in fit.arguments.items() if name in as_sdk})
+    arguments = fit.arguments
+    if fit.problems or guarded.binders_own:
+        as_sdk = guarded.binders_own | {str(problem.path[0]) for problem in fit.problems if problem.path}
+        as_text = {name: part for name, part in arguments.items() if name in as_sdk}
+        arguments = {**arguments, **binder.pre_parse_json(as_text)}
     try:
-        sent.bound = binder.arg_model.model_validate({**fit.arguments, **read}).model_dump_one_level()
+        sent.bound = binder.arg_model.model_validate(arguments).model_dump_one_level()
     except ValidationError as error:
         return guarded.refused_by_binder(fit, faults(error))
     except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log

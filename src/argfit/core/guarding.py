@@ -79,8 +79,10 @@ class Guarded:
         if self._renaming is None or self._rules.unknown == "refuse":
             return fit_value(self.engine, sent)
         first = fit_value(self._renaming, sent)
+        if first.ok:
+            return first
         refused = tuple(one for one in first.problems if one.code != "unknown" or len(one.path) > 1)
-        if first.ok or refused:
+        if refused:
             return msgspec.structs.replace(first, problems=refused)
         fit = fit_value(self.engine, first.arguments)
         return msgspec.structs.replace(fit, changes=(*first.changes, *fit.changes))
