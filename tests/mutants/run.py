@@ -173,8 +173,8 @@ MUTATIONS = [
     Mutation(
         "the binder reads all text as JSON again",
         MCP,
-        "for name, part in fit.arguments.items() if name in as_sdk}",
-        "for name, part in fit.arguments.items()}",
+        "binder.arg_model.model_validate(arguments)",
+        "binder.arg_model.model_validate(binder.pre_parse_json(arguments))",
     ),
     Mutation(
         "FastMCP's binder is asked strictly",
