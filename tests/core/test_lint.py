@@ -213,6 +213,14 @@ def test_what_the_schema_holds_is_cut_short() -> None:
     assert len(detail) < 80
 
 
+def test_names_that_are_no_text_are_a_broken_keyword_and_no_crash() -> None:
+    schema = {"properties": {"a": {"type": "object", "required": [["x"]]}}, "required": [{"name": "a"}]}
+    assert [one.detail for one in lint("t", schema) if one.hazard == "keyword"] == [
+        'required [["x"]]',
+        'required [{"name": "a"}]',
+    ]
+
+
 def test_every_hazard_says_why_it_bites_and_what_to_write_and_is_shown_here() -> None:
     shown = {hazard for hazard, _, _ in SHOWS} | {
         "root",

@@ -4,12 +4,15 @@ import json
 from copy import deepcopy
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.generated import WORDS, arguments, outlines, with_words
 
 from argfit import Fitter
 from argfit.core.repair import REPAIRS
+
+KINDS = (("x", {"type": "integer"}), ("y", {"type": "boolean"}))
 
 
 def test_without_a_name_nothing_is_repaired() -> None:
@@ -46,6 +49,33 @@ def test_what_fits_its_own_schema_and_still_not_the_union_around_it_stays_as_it_
     schema = {"properties": {"a": {"type": "string"}}, "anyOf": [{"properties": {"a": {"enum": ["x", "y"]}}}]}
     fit = Fitter(schema, repairs=["all"]).fit({"a": 1, "b": 2})
     assert (fit.arguments, fit.changes, fit.message) == ({"a": 1, "b": 2}, (), "a must be one of: x, y.")
+
+
+@pytest.mark.parametrize("text", ["1e23", "9007199254740993.0", "[5.0000000000000001]", '{"id": [9007199254740993.0]}'])
+def test_what_was_text_holds_the_floats_that_any_reader_gives(text: str) -> None:
+    fitter = Fitter({"properties": {"a": {"type": ["number", "array", "object"]}}}, repairs=["unquote"])
+    for fit in (fitter.fit({"a": text}), fitter.fit_json(json.dumps({"a": text}))):
+        assert (fit.ok, fit.arguments) == (True, {"a": json.loads(text)})
+        assert json.dumps([change.after for change in fit.changes]) == json.dumps([json.loads(text)])
+
+
+def test_unions_that_all_refuse_are_not_tried_in_all_their_combinations() -> None:
+    def either(i: int) -> Any:
+        return {"anyOf": [{"required": [f"{name}{i}"], "properties": {f"{name}{i}": kind}} for name, kind in KINDS]}
+
+    schema = {"type": "object", "allOf": [either(i) for i in range(40)]}
+    fit = Fitter(schema, repairs=["all"]).fit({f"{name}{i}": "z" for i in range(40) for name, _ in KINDS})
+    assert (fit.ok, fit.changes) == (False, ())
+
+
+def test_unions_that_hold_unions_are_not_tried_in_all_their_combinations() -> None:
+    def two_ways(to: str) -> Any:
+        return {"anyOf": [{"$ref": to}, {"anyOf": [{"$ref": to}, {"type": "null"}]}]}
+
+    ways = {f"n{i}": two_ways(f"#/$defs/n{i + 1}") for i in range(16)}
+    last = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    schema = {"properties": {"a": {"$ref": "#/$defs/n0"}}, "$defs": {**ways, "n16": last}}
+    assert Fitter(schema, repairs=["all"]).fit({"a": {"x": "z"}}).message == "a.x must be a whole number."
 
 
 @given(data=st.data(), schema=outlines(), words=st.lists(WORDS, max_size=3))

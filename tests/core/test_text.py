@@ -9,20 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argfit.core.text import (
-    DoubledKey,
-    NotJson,
-    encoded,
-    loads,
-    locate,
-    members,
-    number,
-    read,
-    settle,
-    splice,
-    with_floats,
-    without_members,
-)
+from argfit.core.spans import locate, members, splice, with_floats, without_members
+from argfit.core.text import DoubledKey, NotJson, encoded, loads, number, read, settle
 from argfit.core.values import whole
 
 BOM = b"\xef\xbb\xbf"

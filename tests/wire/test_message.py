@@ -3,7 +3,7 @@ import json
 import msgspec
 import pytest
 
-from argfit.core.text import Member
+from argfit.core.spans import Member
 from argfit.wire.message import (
     TAIL,
     Call,

@@ -4,6 +4,7 @@ Rules (contract, section 4)
 - `nullable: true` means "or null"; `default: null` counts as allowing null (576 real arguments say so), also
   beside a `$ref` that would hide it.
 - The draft-07 tuple form of `items` is read in 2020-12 too, where it is no longer allowed.
+- One draft for the whole of a schema: the root's. A `$schema` inside is left out, or the judge would read on in that.
 - `contentEncoding` and `contentMediaType` describe; the judge would refuse by them in drafts 6 and 7.
 - An integer format that is asked for gives bounds.
 - Where a part must move to be said, the references to it move with it.
@@ -26,7 +27,9 @@ _STAYS_OUTSIDE = frozenset("$schema $id id $anchor $dynamicAnchor $defs definiti
 _HOLDS_SCHEMAS = ONE_SCHEMA | LIST_OF_SCHEMAS | NAMED_SCHEMAS
 _CONTENT = ("contentEncoding", "contentMediaType")
 # A schema with none of these is what it says: most arguments have a type and a description.
-_TELLS = _HOLDS_SCHEMAS | set("$ref $id id $anchor $dynamicAnchor nullable default format".split()) | set(_CONTENT)
+_TELLS = (
+    _HOLDS_SCHEMAS | set("$schema $ref $id id $anchor $dynamicAnchor nullable default format".split()) | set(_CONTENT)
+)
 
 
 def adapt(schema: Any, dialect: Dialect, formats: frozenset[str] = frozenset(), *, nulls: bool = True) -> Source:
@@ -116,6 +119,8 @@ class _Adapting:
         return {**schema, **changed} if changed else schema
 
     def _as_meant(self, schema: dict[str, Any], location: str) -> dict[str, Any]:
+        if location != "#" and "$schema" in schema:
+            schema = {key: value for key, value in schema.items() if key != "$schema"}
         if self.dialect.content_is_judged and any(keyword in schema for keyword in _CONTENT):
             schema = {key: value for key, value in schema.items() if key not in _CONTENT}
         tuple_form = bool(_listed(schema.get("items"))) and "prefixItems" not in schema

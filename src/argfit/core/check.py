@@ -75,11 +75,11 @@ class Walk:
             self._tags[branches, looking] = tuple(tags_of(self.plan, shapes))
         return tag_of(self._tags[branches, looking], value)
 
-    def suggestible(self, path: Path, names: list[str]) -> list[str]:
-        """The names to suggest from at a place, as long as there is something to be gained by it."""
+    def may_suggest(self, path: Path) -> bool:
+        """Whether a name is still looked for that was meant at a place: as long as something is to be gained by it."""
         if len(self._suggested) < SUGGESTIONS:
             self._suggested.add(path)
-        return names if path in self._suggested else []
+        return path in self._suggested
 
     def loose(self, shape: Shape, value: Any, path: Path) -> dict[Any, At]:
         """The members (or indexes) that `unevaluated…` keywords look at, and the locations that then do."""
@@ -120,8 +120,9 @@ def _problems(walk: Walk, shape: Shape, value: Any, path: Path, *, owed: bool) -
     for listing in shape.listing:
         if not listing.holds(value):
             members = listing.members
-            texts = [member for member in members if isinstance(member, str)] if isinstance(value, str) else []
-            return [words.not_a_member(path, members, value, walk.suggestible(path, texts))]
+            suggests = isinstance(value, str) and walk.may_suggest(path)
+            texts = [member for member in members if isinstance(member, str)] if suggests else []
+            return [words.not_a_member(path, members, value, texts)]
     types = shape.types
     if types is not None and not walk.types.has(types, value):
         return [_wrong_type(walk, shape, value, path, owed=owed)]
@@ -254,8 +255,9 @@ def _undeclared(
 
 
 def _unknown(walk: Walk, shape: Shape, value: dict[str, Any], path: Path) -> Problem:
-    absent = [name for name in shape.members if name in shape.declared and name not in value]
-    return words.unknown(path, walk.suggestible(path, absent))
+    may_suggest = walk.may_suggest(path)
+    absent = [name for name in shape.members if name in shape.declared and name not in value] if may_suggest else []
+    return words.unknown(path, absent)
 
 
 def _as_a_whole(walk: Walk, shape: Shape, node: Node, value: dict[str, Any], path: Path) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from argfit.core import spans as json_spans
 from argfit.core import text as json_text
 from argfit.core.problem import Path
 
@@ -28,8 +29,8 @@ def spliced(text: bytes, edits: Sequence[Edit]) -> bytes:
     edits = [edit for edit in edits if edit.kind != "write" or last[edit.path] is edit]
     paths = [edit.path[:-1] if edit.kind == "drop" else edit.path for edit in edits]
     paths += [(*edit.path, str(edit.payload)) for edit in edits if edit.kind == "lift"]
-    root = json_text.whole(text)
-    spans = json_text.locate(text, [path for path in paths if path]) | {(): root}
+    root = json_spans.whole(text)
+    spans = json_spans.locate(text, [path for path in paths if path]) | {(): root}
     pieces: list[tuple[int, int, bytes]] = []
     dropped: dict[Path, set[str]] = {}
     for edit in edits:
@@ -40,7 +41,7 @@ def spliced(text: bytes, edits: Sequence[Edit]) -> bytes:
         if edit.kind == "write":
             pieces.append((span.start, span.end, bytes(edit.payload)))  # type: ignore[arg-type] # bytes, by its kind
         elif edit.kind == "key":
-            end = json_text.key_end(text, span.key_start)
+            end = json_spans.key_end(text, span.key_start)
             pieces.append((span.key_start, end, json_text.encoded(edit.payload)))
         elif edit.kind == "lift":
             inner = spans[(*edit.path, str(edit.payload))]
@@ -48,5 +49,5 @@ def spliced(text: bytes, edits: Sequence[Edit]) -> bytes:
         else:
             pieces += [(span.start, span.start, b"["), (span.end, span.end, b"]")]
     for parent, names in dropped.items():
-        pieces += json_text.without_members(text, frozenset(names), spans[parent].start)
-    return json_text.splice(text, pieces)
+        pieces += json_spans.without_members(text, frozenset(names), spans[parent].start)
+    return json_spans.splice(text, pieces)

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from argfit.core import problem as words
+from argfit.core import spans as json_spans
 from argfit.core import text as json_text
 from argfit.core.edit import Edit, spliced
 from argfit.core.engine import Engine
@@ -18,8 +19,8 @@ from argfit.core.judge import too_deep
 from argfit.core.mend import DROP_EMPTY
 from argfit.core.problem import Problem, message
 from argfit.core.quick import LookCloser
-from argfit.core.repair import mender
-from argfit.core.spelling import DROPS, STRIP, Change, apply, from_digits
+from argfit.core.repair import UNQUOTE, mender
+from argfit.core.spelling import DROPS, STRIP, Change, apply, at_path, from_digits
 
 PROBLEMS_HELD = 10
 
@@ -54,7 +55,7 @@ def fit_value(engine: Engine, arguments: Any) -> Fit:
         quiet = engine.is_quiet(arguments)
         if quiet and engine.judge.accepts(arguments):
             return Fit(True, arguments)
-        return _fit_closely(engine, arguments, quick=True, quiet=quiet)[0]
+        return _with_floats(_fit_closely(engine, arguments, quick=True, quiet=quiet)[0])
     except RecursionError:
         return _beyond_us(engine, arguments)
 
@@ -82,6 +83,7 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
         fit, rounds = _fit_closely(engine, arguments, quick=exact, quiet=quiet and exact)
     except RecursionError:
         fit = _beyond_us(engine, arguments)
+    fit = _with_floats(fit)
     fitted = fit.arguments if exact else json_text.settle(fit.arguments)
     json = text
     if rounds:
@@ -110,7 +112,7 @@ def _respelled_text(text: bytes, changes: tuple[Change, ...], reading: json_text
     }
     if len(wanted) < len(changes) or any(change.rule in DROPS for change in changes):
         return spliced(text, [_as_edit(change) for change in changes])
-    return json_text.with_floats(text, reading, wanted)
+    return json_spans.with_floats(text, reading, wanted)
 
 
 def _fit_closely(engine: Engine, arguments: Any, *, quick: bool, quiet: bool) -> tuple[Fit, _Rounds]:
@@ -165,15 +167,37 @@ def _fit_quoted(engine: Engine, text: str) -> tuple[Fit, _Rounds]:
     empty = text == "" and DROP_EMPTY in engine.repairs
     if not empty and "unquote" not in engine.repairs:
         return Fit(False, text, problems=(words.not_an_object(),)), ()
-    inner = fit_text(engine, b"{}" if empty else text.encode("utf-8", "surrogatepass"))
+    inner = b"{}" if empty else text.encode("utf-8", "surrogatepass")
     # only an object's text is one: "null" is not told from nothing, nor is text decoded twice
-    spelled_out = empty or text.startswith("{")
-    if not isinstance(inner.arguments, dict) or inner.json is None or text != text.strip() or not spelled_out:
+    if not inner.startswith(b"{") or text != text.strip() or not _can_be_read(inner):
         return Fit(False, text, problems=(words.not_an_object(),)), ()
-    if not inner.ok:
-        return Fit(False, text, problems=inner.problems, more=inner.more), ()
-    change = Change((), DROP_EMPTY if empty else "unquote", text, None if empty else inner.arguments)
-    return Fit(True, inner.arguments, (change, *inner.changes)), ((Edit((), "write", inner.json),),)
+    fit = fit_text(engine, inner)
+    if not fit.ok:
+        return Fit(False, text, problems=fit.problems, more=fit.more), ()
+    change = Change((), DROP_EMPTY if empty else UNQUOTE, text, None if empty else fit.arguments)
+    edit = Edit((), "write", json_text.as_utf8(fit.json or b""))
+    return Fit(True, fit.arguments, (change, *fit.changes)), ((edit,),)
+
+
+def _can_be_read(text: bytes) -> bool:
+    """Whether a text is JSON that everyone reads alike."""
+    try:
+        json_text.read(text)
+    except (json_text.NotJson, json_text.DoubledKey):
+        return False
+    return json_text.is_strict(text)
+
+
+def _with_floats(fit: Fit) -> Fit:
+    """The fit with the floats that any reader gives, where unquoting brought digits that say more."""
+    if not any(change.rule == UNQUOTE for change in fit.changes):
+        return fit
+    for change in fit.changes:
+        if change.rule == UNQUOTE and change.path:
+            container = at_path(fit.arguments, change.path[:-1])
+            container[change.path[-1]] = json_text.settle(container[change.path[-1]])
+    changes = [msgspec.structs.replace(change, after=json_text.settle(change.after)) for change in fit.changes]
+    return msgspec.structs.replace(fit, changes=tuple(changes))
 
 
 def _as_edit(change: Change) -> Edit:

@@ -257,7 +257,11 @@ def _tells_all_names(schema: dict[str, Any]) -> bool:
 
 def _undeclared(schema: dict[str, Any]) -> list[str]:
     required, declared = schema.get("required"), schema.get("properties") or {}
-    return [str(name) for name in required if name not in declared] if isinstance(required, list) else []
+    return (
+        [str(name) for name in required if isinstance(name, str) and name not in declared]
+        if isinstance(required, list)
+        else []
+    )
 
 
 def _bounds(spot: Spot, tool: _Tool) -> _Found:

@@ -21,15 +21,17 @@ from argfit.core.choices import WHOLE_NUMBER
 from argfit.core.edit import Edit
 from argfit.core.engine import Engine
 from argfit.core.place import At, item_at
+from argfit.core.plan import together
 from argfit.core.problem import Path
-from argfit.core.rename import rename_rule, renames_in
+from argfit.core.rename import refuses, rename_rule, renames_in
+from argfit.core.shape import Shape
 from argfit.core.spelling import Change, apply
-from argfit.core.union import members_at
 from argfit.core.values import same
 
 DROP_NULL, DROP_EMPTY = "drop-null", "drop-empty"
 
 KEEP, LEAVE = "keep", "leave"  # a member that is not left out, and one that stays as it came
+MOST_TRIED = 128  # branches at one place: unions that hold unions have powers of them
 FEW = 20  # members that are left out of one object, tried one by one
 
 
@@ -50,6 +52,7 @@ class Mender:
         self.on = engine.repairs
         self._repairs = {name: repair for name, repair in repairs.items() if name in self.on}
         self.walk = Walk(engine.shapes, engine.types, remembers=True)
+        self._tried: dict[Path, int] = {}
         self._mended: dict[tuple[At, Path, Path, bool, bool, int], tuple[Any, Mended]] = {}
 
     def mend(self, at: At, value: Any, path: Path, origin: Path, *, owed: bool = True, whole: bool = True) -> Mended:
@@ -105,20 +108,23 @@ class Mender:
 
     def takes_free_text(self, at: At) -> bool:
         """Whether a place takes text other than what is listed."""
-        if not self.takes(at, ""):
+        return self._takes(at, "", lambda shape, _: not shape.listing)
+
+    def takes_item(self, at: At) -> bool:
+        """Whether a place takes objects with a member `item`."""
+        return self._takes(at, {"item": None}, lambda shape, value: not refuses(self.walk, shape, value, "item"))
+
+    def _takes(self, at: At, value: Any, said: Callable[[Shape, Any], bool]) -> bool:
+        """Whether what looks at a place takes a value of this kind, in one branch of each union at least."""
+        if not self.takes(at, value):
             return False
-        nodes = self.walk.nodes(at, "")
-        groups = [group for node in nodes for group in (node.any_of, node.one_of) if group]
-        return not any(node.members for node in nodes) and all(
-            any(self.takes_free_text((branch,)) for branch in group) for group in groups
-        )
+        shape = self.walk.shapes.of(at, value)
+        groups = [group for node in shape.nodes for group in (node.any_of, node.one_of) if group]
+        return said(shape, value) and all(any(self._takes((one,), value, said) for one in group) for group in groups)
 
     def listed_texts(self, at: At) -> list[str]:
         """The texts that a place lists, or a branch of it."""
-        nodes = self.walk.nodes(at, "")
-        branches = [branch for node in nodes for branch in (*node.any_of, *node.one_of)]
-        listed = [member for node in nodes for member in node.members or ()]
-        listed += [member for branch in branches for member in members_at(self.engine.plan, branch)]
+        listed = (member for node in together(self.engine.plan, at) for member in node.members or ())
         return [member for member in listed if isinstance(member, str)]
 
     # -- inside objects and lists ---------------------------------------------------------------------
@@ -151,6 +157,9 @@ class Mender:
                         return msgspec.structs.replace(one, problems=()) if self.fits(at, one.value) else one
                     # where no branch has the tag that was sent, it may be one that is mended
                     could_be = [b for b in meant or union.by_type if not self._beyond(at, b, value, path)]
+                    self._tried[path] = self._tried.get(path, 0) + len(could_be)
+                    if self._tried[path] > MOST_TRIED:
+                        return None
                     mended = [self.mend((*at, branch), value, path, origin, owed=owed) for branch in could_be]
                     fitting = [one for one in mended if self.fits(at, one.value)]
                     if fitting and all(same(one.value, fitting[0].value) for one in fitting):
@@ -166,10 +175,14 @@ class Mender:
         for problem in self.walk.problems((branch,), value, path):
             if problem.code in names and problem.path[:-1] == path:
                 names[problem.code].add(problem.path[-1])
-        if not any(names.values()):
+        if not any(names.values()) or self._holds_union(branch, value):
             return False
         renames = renames_in(self.walk, self.on, (*at, branch), value, path)
         return not (names["unknown"] <= renames.keys() and names["required"] <= set(renames.values()))
+
+    def _holds_union(self, branch: str, value: dict[str, Any]) -> bool:
+        """Whether a branch is told apart further, by a union of its own."""
+        return any(node.any_of or node.one_of for node in self.walk.nodes((branch,), value))
 
     def _object(self, at: At, value: dict[str, Any], path: Path, origin: Path, *, owed: bool) -> Mended:
         """Mend the members of an object that are wrong, leaving out only what the object can do without."""
@@ -205,14 +218,18 @@ class Mender:
             return []
         renamed = {edit.path[-1] for edit in outcome.edits if edit.kind == "key" and edit.path[:-1] == origin}
         made = outcome.value
+        changed = [key for key in value if key not in renamed and (key not in made or made[key] is not value[key])]
+        shape = self.walk.shapes.of(at, made)
+        fitting = [key for key in changed if not (at_key := shape.member(key)) or self.fits(at_key, value[key])]
         known = set(outcome.problems).union(self.walk.problems(at, made, path))
-        return [
-            key
-            for key, part in value.items()
-            if key not in renamed
-            and (key not in made or made[key] is not part)
-            and known.issuperset(self.walk.problems(at, {**made, key: part}, path))
-        ]
+
+        def needless(keys: list[str]) -> bool:
+            as_came = {**made, **{key: value[key] for key in keys}}
+            return known.issuperset(self.walk.problems(at, as_came, path))
+
+        if len(fitting) > FEW:
+            return fitting if needless(fitting) else []
+        return [key for key in fitting if needless([key])]
 
     def _members(
         self,
@@ -237,7 +254,7 @@ class Mender:
             name = renames.get(key, key)
             here, there = (*path, name), (*origin, key)
             below = shape.member(name) + (loose.get(key, ()) if name == key else ())
-            refused = any(self.walk.plan.nodes[location].never for location in below)
+            refused = name not in declared and any(self.walk.plan.nodes[location].never for location in below)
             if not below or refused or (here not in wrong and name == key) or limits.get(key) == LEAVE:
                 made[key] = part
                 continue

@@ -174,6 +174,14 @@ def _one(name: str, keyword: str) -> _Reader:
     return read
 
 
+def _branch(name: str, keyword: str) -> _Reader:
+    def read(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
+        if "if" in schema:  # or it is ignored, and nobody has looked whether it can be used
+            fields[name] = at + step_of(keyword)
+
+    return read
+
+
 def _many(name: str, keyword: str) -> _Reader:
     def read(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
         fields[name] = tuple(f"{at}{step_of(keyword)}/{i}" for i in range(len(schema[keyword])))
@@ -203,20 +211,27 @@ def _required(source: Source, schema: dict[str, Any], at: str, fields: dict[str,
 
 
 def _dependent_required(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
-    fields["dependent_required"] = {key: tuple(names) for key, names in schema["dependentRequired"].items()}
+    named = {key: tuple(names) for key, names in schema["dependentRequired"].items()}
+    fields["dependent_required"] = {**fields.get("dependent_required", {}), **named}
+
+
+def _dependent_schemas(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
+    named = {key: f"{at}/dependentSchemas{step_of(key)}" for key in schema["dependentSchemas"]}
+    fields["dependent_schemas"] = {**fields.get("dependent_schemas", {}), **named}
 
 
 def _dependencies(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
     parts = schema["dependencies"]
-    fields["dependent_required"] = {key: tuple(part) for key, part in parts.items() if isinstance(part, list)}
-    fields["dependent_schemas"] = {
-        key: f"{at}/dependencies{step_of(key)}" for key, part in parts.items() if not isinstance(part, list)
-    }
+    named = {key: tuple(part) for key, part in parts.items() if isinstance(part, list)}
+    schemas = {key: f"{at}/dependencies{step_of(key)}" for key, part in parts.items() if not isinstance(part, list)}
+    fields["dependent_required"] = {**fields.get("dependent_required", {}), **named}
+    fields["dependent_schemas"] = {**fields.get("dependent_schemas", {}), **schemas}
 
 
 def _reference(keyword: str) -> _Reader:
     def read(source: Source, schema: dict[str, Any], at: str, fields: dict[str, Any]) -> None:
-        target = source.resolve(schema[keyword], at)
+        resolve = source.resolve if keyword == "$ref" else source.resolve_dynamic
+        target = resolve(schema[keyword], at)
         if target is not None:
             fields["refs"] = (*fields.get("refs", ()), target)
 
@@ -251,7 +266,7 @@ _READERS: dict[str, _Reader] = {
     "propertyNames": _one("names", "propertyNames"),
     "required": _required,
     "dependentRequired": _dependent_required,
-    "dependentSchemas": _named("dependent_schemas", "dependentSchemas"),
+    "dependentSchemas": _dependent_schemas,
     "dependencies": _dependencies,
     "minProperties": _range("size", "minProperties", "maxProperties"),
     "maxProperties": _range("size", "minProperties", "maxProperties"),
@@ -263,7 +278,7 @@ _READERS: dict[str, _Reader] = {
     "anyOf": _many("any_of", "anyOf"),
     "oneOf": _many("one_of", "oneOf"),
     "if": _one("if_", "if"),
-    "then": _one("then", "then"),
-    "else": _one("else_", "else"),
+    "then": _branch("then", "then"),
+    "else": _branch("else_", "else"),
     "not": _one("not_", "not"),
 }

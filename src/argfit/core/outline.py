@@ -8,6 +8,7 @@ Rules
 - Where a schema only judges (`if`, `not`, `contains`, names), no rule changes what is sent.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -26,6 +27,9 @@ from argfit.core.union import tag_of, tags_of
 from argfit.core.values import is_number
 
 MOST_PLACES, DEEPEST = 5_000, 60  # shown with their parts
+WHOLE, DECLARED, PART, BRANCH = "the arguments", "a declared name", "any other part", "a branch of the place"
+OF_KEYS = ("rename", "rename-case")
+_DIGITS = re.compile("-?[0-9]+")
 _NOT_TEXT: tuple[Any, ...] = (5, 0.5, True, None, [], {})
 
 
@@ -51,7 +55,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 def outline(engine: Engine) -> Line:
     """The tree of one tool's arguments."""
-    return _Outline(engine).line("arguments", ("#",), (), required=True, declared=False)
+    return _Outline(engine).line("arguments", ("#",), (), required=True, role=WHOLE)
 
 
 class _Outline:
@@ -62,11 +66,11 @@ class _Outline:
         self._shown: dict[tuple[At, bool], str] = {}
         self._judging = 0
 
-    def line(self, label: str, at: At, path: tuple[str, ...], *, required: bool, declared: bool) -> Line:
-        """The line of a place, with those of its parts; `declared` says that its name is the schema's."""
+    def line(self, label: str, at: At, path: tuple[str, ...], *, required: bool, role: str) -> Line:
+        """The line of a place, with those of its parts."""
         place = self._place(at)
         words = _said(place)
-        rules = () if self._judging else tuple(self._rules(place, droppable=declared and not required, root=not path))
+        rules = () if self._judging else tuple(self._rules(place, role, required=required))
         shape = tuple(node.at for node in place.nodes if node.inside() or _branching(node)), bool(self._judging)
         if shape[0] and shape in self._shown:
             return Line(label, f"{words} (its parts as under {self._shown[shape]})", required, rules)
@@ -110,15 +114,16 @@ class _Outline:
             yield self._union(heading, group, path)
         for node in place.nodes:
             for key, there in node.dependent_schemas.items():
-                yield self._part(f"with {key}", (there,), path)
+                yield self._part(f"with {key}", (there,), path, role=BRANCH)
             beside = {"if": node.if_, "then": node.then, "else": node.else_, "must not fit": node.not_}
             for label, location in beside.items():
                 if location:
-                    yield self._part(label, (location,), path, judges=label in ("if", "must not fit"))
+                    judges = label in ("if", "must not fit")
+                    yield self._part(label, (location,), path, role=BRANCH, judges=judges)
 
-    def _part(self, label: str, at: At, path: tuple[str, ...], *, judges: bool = False) -> Line:
+    def _part(self, label: str, at: At, path: tuple[str, ...], *, role: str = PART, judges: bool = False) -> Line:
         self._judging += judges
-        line = self.line(label, at, (*path, label), required=False, declared=False)
+        line = self.line(label, at, (*path, label), required=False, role=role)
         self._judging -= judges
         return line
 
@@ -127,7 +132,7 @@ class _Outline:
         declared = dict.fromkeys(name for node in nodes for name in node.properties)
         required = {name for node in nodes for name in node.required}
         for name, at in members_at(nodes, declared).items():
-            yield self.line(show_path((name,)), at, (*path, name), required=name in required, declared=True)
+            yield self.line(show_path((name,)), at, (*path, name), required=name in required, role=DECLARED)
         for name in sorted(required - declared.keys()):
             yield Line(show_path((name,)), "any value", required=True)
         if any(node.never for node in nodes):
@@ -166,12 +171,12 @@ class _Outline:
         inside = []
         for count, branch in enumerate(group, 1):
             label = " or ".join(map(str, tag.values[branch])) if tag else f"shape {count}"
-            inside.append(self._part(label, (branch,), path))
+            inside.append(self._part(label, (branch,), path, role=BRANCH))
         return Line(heading, f"told apart by {tag.name}" if tag else "", inside=tuple(inside))
 
     # -- which rules apply ----------------------------------------------------------------------------
 
-    def _rules(self, place: _Place, *, droppable: bool, root: bool) -> Iterator[str]:
+    def _rules(self, place: _Place, role: str, *, required: bool) -> Iterator[str]:
         nodes, at, on, mends = place.nodes, place.at, self._engine.repairs, self._mender
         listed = [member for node in nodes for member in node.members or ()]
         named = [place.either, *(node.types for node in nodes)]
@@ -179,19 +184,22 @@ class _Outline:
             yield WHOLE_NUMBER
         elif self._engine.plain and any("number" in types for types in named):
             yield PLAIN_NUMBER
+        whole, branch = role == WHOLE, role == BRANCH  # what a branch takes is repaired where the union stands
+        droppable = role == DECLARED and not required
         renames = may_rename(mends.walk, at) if mends.takes(at, {}) else False
         applying = {
             "rename": renames,
             "rename-case": "rename" not in on and renames,
-            "unquote": root or (any(mends.takes(at, one) for one in _NOT_TEXT) and not mends.takes_free_text(at)),
-            "unwrap-item": not root and not mends.takes(at, {}),
+            "unquote": whole or (any(mends.takes(at, one) for one in _NOT_TEXT) and not mends.takes_free_text(at)),
+            "unwrap-item": not whole and not mends.takes_item(at),
             "drop-null": droppable and not mends.fits(at, None),
-            "drop-empty": root or (droppable and not mends.fits(at, "")),
+            "drop-empty": whole or (droppable and not mends.fits(at, "")),
             "member-case": bool(mends.listed_texts(at)),
             "wrap": self._engine.types.only(at, "array"),
             "quote": self._engine.types.only(at, "string")
-            and (not listed or any(isinstance(member, str) and member.isdecimal() for member in listed)),
+            and (not listed or any(isinstance(member, str) and _DIGITS.fullmatch(member) for member in listed)),
         }
+        applying = {name: applies for name, applies in applying.items() if not branch or name in OF_KEYS}
         yield from (name for name, applies in applying.items() if applies and name in on)
 
 

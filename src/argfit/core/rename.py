@@ -23,6 +23,9 @@ def renames_in(walk: Walk, on: Collection[str], at: At, value: dict[str, Any], p
         return {}
     shape = walk.shapes.of(at, value)
     loose = walk.loose(shape, value, path)
+    needed = {
+        name for node in shape.nodes for key, names in node.dependent_required.items() if key in value for name in names
+    }
     like = fold if RENAME in on else str.casefold
     absent: dict[str, list[str]] = {}
     for name in shape.declared:
@@ -31,7 +34,9 @@ def renames_in(walk: Walk, on: Collection[str], at: At, value: dict[str, Any], p
     found: dict[str, str] = {}
     for key in value:
         names = absent.get(like(key), []) if key not in shape.declared else []
-        if len(names) == 1 and (names[0] in shape.required or _refuses(walk, shape, key, loose.get(key, ()))):
+        if len(names) == 1 and (
+            names[0] in shape.required or names[0] in needed or _refused(walk, shape, key, loose.get(key, ()))
+        ):
             found[key] = names[0]
     meant = Counter(found.values())
     return {key: name for key, name in found.items() if meant[name] == 1}
@@ -41,9 +46,9 @@ def may_rename(walk: Walk, at: At) -> bool:
     """Whether a place has names that an undeclared key can be meant for: required ones, or any where it is closed."""
     stray = ""
     shape = walk.shapes.of(at, {})
-    loose = walk.loose(shape, {stray: None}, ())
-    refused = _refuses(walk, shape, stray, loose.get(stray, ()))
-    return bool(shape.declared if refused else shape.declared & shape.required)
+    needed = {name for node in shape.nodes for names in node.dependent_required.values() for name in names}
+    closed = refuses(walk, shape, {stray: None}, stray)
+    return bool(shape.declared if closed else shape.declared & (shape.required | needed))
 
 
 def rename_rule(on: Collection[str]) -> str:
@@ -51,7 +56,12 @@ def rename_rule(on: Collection[str]) -> str:
     return RENAME if RENAME in on else RENAME_CASE
 
 
-def _refuses(walk: Walk, shape: Shape, key: str, loose: At) -> bool:
+def refuses(walk: Walk, shape: Shape, value: dict[str, Any], key: str) -> bool:
+    """Whether an object is not to have a key that it has, whatever its value."""
+    return _refused(walk, shape, key, walk.loose(shape, value, ()).get(key, ()))
+
+
+def _refused(walk: Walk, shape: Shape, key: str, loose: At) -> bool:
     looking = shape.member(key) + loose
     return any(walk.plan.nodes[there].never for there in looking) or any(
         node.names and not walk.judge.accepts_at(node.names, key) for node in shape.nodes

@@ -21,10 +21,13 @@ from argfit.core.problem import Path
 from argfit.core.spelling import Change, from_digits
 from argfit.core.values import EXACT, is_number
 
+UNQUOTE = "unquote"
+
 _PLAIN_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.0+)?\Z")
 _MAY_BE_JSON = re.compile(r"[-0-9{\[tfnTF]")
 _PYTHON_WORDS = {"True": True, "False": False}
-_SPLITS = re.compile(r"[,;\n\r]")
+# commas, semicolons and line breaks, in any script
+_SPLITS = re.compile("[,;\n\r\v\f\x1c-\x1e\x85\u2028\u2029\u060c\u061b\u3001\uff0c\uff1b]")
 _CUT_OFF = re.compile(r"""\s*[\[{]\s*["'\[{]""")  # a list or an object that was not written to its end
 _PAIRS = ("[]", "{}", "()", "<>", '""')
 
@@ -37,28 +40,34 @@ def _unquote(mender: Mender, at: At, value: Any, path: Path, origin: Path) -> Me
     if value in _PYTHON_WORDS:
         word = _PYTHON_WORDS[value]
         edit = Edit(origin, "write", json_text.encoded(word))
-        return Mended(word, (Change(path, "unquote", value, word),), (edit,)) if mender.fits(at, word) else None
+        return Mended(word, (Change(path, UNQUOTE, value, word),), (edit,)) if mender.fits(at, word) else None
     text = value.encode("utf-8", "surrogatepass")
     try:
-        reading = json_text.read(text)
+        decoded = json_text.read(text).value
     except (json_text.NotJson, json_text.DoubledKey):
         return None
-    decoded = reading.value
-    if isinstance(decoded, str) or value != value.strip() or (isinstance(decoded, float) and decoded - decoded != 0):
+    if isinstance(decoded, str) or value != value.strip() or not json_text.is_strict(text):
         return None
-    if is_number(decoded) and not _PLAIN_INTEGER.match(value) and mender.wants_integer(at, decoded):
+    if is_number(decoded) and (decoded - decoded != 0 or _is_odd_integer(mender, at, value, decoded)):
         return None
     mended = mender.respell_and_mend(at, decoded, path, (), whole=False)
     if mended.problems:
         container = isinstance(decoded, dict | list) and mender.takes(at, decoded)
         return Mended(value, problems=mended.problems) if container else None
-    change = Change(path, "unquote", value, mended.value)
-    edit = Edit(origin, "write", spliced(text, mended.edits))
+    change = Change(path, UNQUOTE, value, mended.value)
+    edit = Edit(origin, "write", json_text.as_utf8(spliced(text, mended.edits)))
     return Mended(mended.value, (change, *from_digits(mended.changes)), (edit,))
 
 
+def _is_odd_integer(mender: Mender, at: At, text: str, number: Any) -> bool:
+    """Whether a number stands for an integer and is not written as one: `1e3`."""
+    if _PLAIN_INTEGER.match(text):
+        return False
+    return not mender.takes(at, 0.5) or mender.wants_integer(at, number)
+
+
 def _unwrap_item(mender: Mender, at: At, value: Any, path: Path, origin: Path) -> Mended | None:
-    if not isinstance(value, dict) or list(value) != ["item"] or mender.takes(at, {}):
+    if not isinstance(value, dict) or list(value) != ["item"] or mender.takes_item(at):
         return None
     mended = mender.respell_and_mend(at, value["item"], path, (*origin, "item"))
     if mended.problems:
@@ -71,8 +80,10 @@ def _member_case(mender: Mender, at: At, value: Any, path: Path, origin: Path) -
     if not isinstance(value, str):
         return None
     alike = {member for member in mender.listed_texts(at) if member.casefold() == value.casefold()}
-    if len(alike) != 1 or not mender.fits(at, member := alike.pop()):
+    fitting = [member for member in alike if mender.fits(at, member)]
+    if len(fitting) != 1:
         return None
+    member = fitting[0]
     edit = Edit(origin, "write", json_text.encoded(member))
     return Mended(member, (Change(path, "member-case", value, member),), (edit,))
 
@@ -113,7 +124,7 @@ def _quote(mender: Mender, at: At, value: Any, path: Path, origin: Path) -> Mend
 
 
 REPAIRS: dict[str, Repair] = {
-    "unquote": _unquote,
+    UNQUOTE: _unquote,
     "unwrap-item": _unwrap_item,
     "member-case": _member_case,
     "wrap": _wrap,

@@ -78,6 +78,27 @@ class Source(msgspec.Struct, frozen=True):
             return None
         return target if isinstance(schema, dict | bool) else None
 
+    def resolve_dynamic(self, reference: object, location: str) -> str | None:
+        """Where a `$dynamicRef` (or `$recursiveRef`) points, with the schema as a whole as the outermost that counts.
+
+        What a resource in between extends is not followed: that hangs on the way by which it is reached.
+        """
+        target = self.resolve(reference, location)
+        found = self.at(target) if target else None
+        if not isinstance(found, dict) or not isinstance(reference, str):
+            return target
+        if reference == "#" and found.get("$recursiveAnchor") is True:
+            outer = "#"
+        else:
+            name = str(found.get("$dynamicAnchor"))
+            outer = self.anchors.get(("#", name), "") if reference.endswith(f"#{name}") else ""
+        outermost = self.at(outer) if outer else None
+        extends = isinstance(outermost, dict) and (
+            outermost.get("$dynamicAnchor") == found.get("$dynamicAnchor")
+            and outermost.get("$recursiveAnchor") == found.get("$recursiveAnchor")
+        )
+        return outer if extends else target
+
     def _resource_of(self, location: str) -> str:
         inside = [home for home in self.resources.values() if location == home or location.startswith(home + "/")]
         return max(inside, key=len, default="#")

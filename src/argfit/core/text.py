@@ -1,4 +1,4 @@
-"""JSON text: read with every digit, located span by span, spliced so that all other bytes stay.
+"""JSON text: read with every digit.
 
 Rules
 - A number whose float would lie (`5.0000000000000001`, `9007199254740993.0`) is read as a Decimal; one beyond
@@ -6,18 +6,15 @@ Rules
 - Doubled keys are seen, not resolved: which of two values a server takes is not ours to guess.
 - What a strict decoder refuses but a message may hold (lone surrogates, NaN, a byte order mark, ten thousand
   levels, bytes that are no UTF-8) is read all the same; nothing here recurses on the text's depth.
-- Spans are byte offsets. Quotes and brackets are ASCII, so UTF-8 never hides one.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import msgspec
-
-from argfit.core.problem import Path
 
 _STRING = r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"'
 _NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?"
@@ -25,30 +22,18 @@ _TOKEN = re.compile(rf"[ \t\n\r]*+(?:({_STRING})|({_NUMBER})|([\[\]{{}},:])|(tru
 _CONSTANTS = {"true": True, "false": False, "null": None} | {
     name: float(name) for name in ("NaN", "Infinity", "-Infinity")
 }
-_BLANK = re.compile(rb"[ \t\n\r]*+")
-_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_BARE = re.compile(rb"[-+.0-9A-Za-z]++")
-# A string that is never closed reaches to the end: tried again at each of its quotes, it would cost their square.
-_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
-_KEY = re.compile(rb'("(?:[^"\\]++|\\.)*+")[ \t\n\r]*+:[ \t\n\r]*+', re.DOTALL)
-_NEXT = re.compile(rb"[ \t\n\r]*+,?[ \t\n\r]*+")
-_BRACE, _BRACKETED, _QUOTE = b'{["'
-_OPENERS = frozenset((_BRACE, _BRACKETED))
+QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _ESCAPE = 0xDC00  # what surrogateescape adds to a byte
 _ESCAPED_SURROGATE = re.compile("\udced[\udca0-\udcbf][\udc80-\udcbf]")
 _DIGIT_BUT_ZERO = re.compile("[1-9]")
 _NEXT_TO_NOTHING = Decimal("1e-999999")
-_BOM = b"\xef\xbb\xbf"
-
-# Strings are among them so as to be passed over, integers so as to be taken whole.
-_STRINGS_AND_NUMBERS = re.compile(
-    rb'("(?:[^"\\]++|\\.)*+(?:"|\Z)|-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)', re.DOTALL
-)
+BOM = b"\xef\xbb\xbf"
+_NO_NUMBER = re.compile(rb"NaN|Infinity")
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 
 # Up to 17 characters without an exponent hold at most 16 digits: a float tells such a number from a whole one.
 _SAFE_LENGTH = 17
-FEW = 8  # floats that are searched for one by one; more are counted in one pass
 _LONGEST_INT = 20_000  # digits; turning text into an int takes quadratic time
 _INT_DIGITS = 4300  # CPython's limit on int(text), sys.int_info.default_max_str_digits
 
@@ -59,15 +44,6 @@ class NotJson(ValueError):
 
 class DoubledKey(Exception):
     """An object in the text holds a key twice."""
-
-
-class Member(msgspec.Struct, frozen=True):
-    """Where one member of an object, or item of a list, stands: its key's first byte, its value's span."""
-
-    step: str | int
-    key_start: int
-    start: int
-    end: int
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -85,7 +61,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 def read(text: bytes, *, doubled_is_fine: bool = False) -> Reading:
     """Read one JSON value; NotJson, or DoubledKey where a key stands twice (else the last one counts)."""
-    whole = _decoded(text).removeprefix("\ufeff")
+    whole = decoded(text).removeprefix("\ufeff")
     floats: list[float | Decimal] = []
     spelled: list[str] = []
 
@@ -109,6 +85,16 @@ def loads(text: bytes) -> Any:
     return settle(read(text, doubled_is_fine=True).value)
 
 
+def is_strict(text: bytes) -> bool:
+    """Whether a text that can be read is JSON for everyone (RFC 8259): it holds no NaN and no infinity."""
+    return not _NO_NUMBER.search(text) or not _NO_NUMBER.search(QUOTED.sub(b"", text))
+
+
+def as_utf8(text: bytes) -> bytes:
+    """A text whose lone surrogates are written as escapes, so that it is UTF-8."""
+    return _SURROGATE.sub(lambda found: _encode(found[0].decode("utf-8", "surrogatepass"))[1:-1].encode(), text)
+
+
 def number(text: str) -> float | Decimal:
     """The float a number's text stands for, or a Decimal where a float would lie about being whole."""
     rounded = float(text)
@@ -123,7 +109,7 @@ def number(text: str) -> float | Decimal:
     return rounded if exact == rounded else exact
 
 
-def _decoded(text: bytes) -> str:
+def decoded(text: bytes) -> str:
     """Text, also where it is no UTF-8: a surrogate by itself as one, any other byte escaped (PEP 383).
 
     What a part of the text is decoded to does not depend on the rest of it.
@@ -230,164 +216,6 @@ def _token_value(
     return int(exact) if len(digits) <= _LONGEST_INT else float(exact)
 
 
-# -- spans --------------------------------------------------------------------------------------------
-
-
-def locate(text: bytes, paths: Iterable[Path]) -> dict[Path, Member]:
-    """Where the parts named by `paths` stand in a text; parts that are not there are left out."""
-    wanted: dict[Any, Any] = {}
-    for path in paths:
-        branch = wanted
-        for step in path:
-            branch = branch.setdefault(step, {})
-        branch[None] = True
-    found: dict[Path, Member] = {}
-    pending: list[tuple[dict[Any, Any], int, Path]] = [(wanted, _first(text), ())]
-    while pending:
-        branch, position, path = pending.pop()
-        for member in members(text, position):
-            below = branch.get(member.step)
-            if below is None:
-                continue
-            if None in below:
-                found[(*path, member.step)] = member
-            if len(below) > (None in below):
-                pending.append((below, member.start, (*path, member.step)))
-    return found
-
-
-def with_floats(text: bytes, reading: Reading, wanted: Mapping[int, bytes]) -> bytes:
-    """The text with `wanted` written in the place of the floats with these numbers, counted in text order."""
-    if len(wanted) > FEW:
-        return _with_counted_floats(text, reading.spelled, wanted)
-    edits = []
-    for count, replacement in wanted.items():
-        spelled = reading.spelled[count].encode()
-        start = text.find(spelled)
-        if text.find(spelled, start + 1) >= 0:  # it stands there twice, or in a text: count
-            return _with_counted_floats(text, reading.spelled, wanted)
-        edits.append((start, start + len(spelled), replacement))  # found once, it can be nothing else
-    return splice(text, edits)
-
-
-def _with_counted_floats(text: bytes, spelled: list[str], wanted: Mapping[int, bytes]) -> bytes:
-    pieces = _STRINGS_AND_NUMBERS.split(text)
-    ahead = [*" ".join(spelled).encode().split(b" "), b""]
-    count = 0
-    for index in range(1, len(pieces), 2):
-        if pieces[index] == ahead[count]:  # a text has quotes, and an integer no point and no exponent
-            if count in wanted:
-                pieces[index] = wanted[count]
-            count += 1
-    return b"".join(pieces)
-
-
-def members(text: bytes, position: int) -> Iterator[Member]:
-    """The members of the object, or items of the list, that starts at `position`; none for anything else."""
-    opener = text[position] if position < len(text) else 0
-    if opener not in _OPENERS:
-        return
-    closer = opener + 2  # ASCII has it so: [ ] and { }
-    position = _BLANK.match(text, position + 1).end()  # type: ignore[union-attr] # matches everywhere
-    index = 0
-    try:
-        while text[position] != closer:
-            key_start = position
-            step: str | int = index
-            if opener == _BRACE:
-                key = _KEY.match(text, position)
-                if key is None:
-                    raise NotJson
-                step = _key(key[1])
-                position = key.end()
-            end = _end(text, position)
-            yield Member(step, key_start, position, end)
-            index += 1
-            position = _NEXT.match(text, end).end()  # type: ignore[union-attr] # matches everywhere
-    except IndexError:
-        raise NotJson from None
-
-
-def splice(text: bytes, edits: Iterable[tuple[int, int, bytes]]) -> bytes:
-    """The text with spans replaced; the spans do not overlap."""
-    pieces = []
-    position = 0
-    for start, end, replacement in sorted(edits):
-        pieces += [text[position:start], replacement]
-        position = end
-    return b"".join([*pieces, text[position:]])
-
-
-def whole(text: bytes) -> Member:
-    """Where the value that a text holds stands."""
-    start = _first(text)
-    return Member(0, start, start, _end(text, start))
-
-
-def key_end(text: bytes, key_start: int) -> int:
-    """Where the key that starts there ends."""
-    return _end(text, key_start)
-
-
-def without_members(text: bytes, names: frozenset[str], start: int | None = None) -> list[tuple[int, int, bytes]]:
-    """The edits that take members out of the object at `start` (that the text holds), each with one comma."""
-    edits: list[tuple[int, int, bytes]] = []
-    last_kept: Member | None = None
-    gone: list[Member] = []
-    for member in members(text, _first(text) if start is None else start):
-        if member.step in names:
-            gone.append(member)
-            continue
-        if gone:
-            edits.append((gone[0].key_start, member.key_start, b""))
-            gone = []
-        last_kept = member
-    if gone:
-        edits.append((last_kept.end if last_kept else gone[0].key_start, gone[-1].end, b""))
-    return edits
-
-
 def encoded(value: Any) -> bytes:
     """A JSON value as it is written into a text: compact, ASCII."""
     return b"%d" % value if type(value) is int else _encode(value).encode()
-
-
-def _first(text: bytes) -> int:
-    """Where the value that a text holds begins."""
-    return _skip_blank(text, len(_BOM) if text.startswith(_BOM) else 0)
-
-
-def _skip_blank(text: bytes, position: int) -> int:
-    return _BLANK.match(text, position).end()  # type: ignore[union-attr] # matches everywhere
-
-
-def _end(text: bytes, position: int) -> int:
-    first = text[position]
-    if first in _OPENERS:
-        return _end_of_container(text, position)
-    match = (_TEXT if first == _QUOTE else _BARE).match(text, position)
-    if match is None:
-        raise NotJson
-    return match.end()
-
-
-def _end_of_container(text: bytes, position: int) -> int:
-    depth = 0
-    for match in _BRACKET.finditer(text, position):
-        mark = match[0]
-        if mark in (b"{", b"["):
-            depth += 1
-        elif mark in (b"}", b"]"):
-            depth -= 1
-            if depth == 0:
-                return match.end()
-    raise NotJson
-
-
-def _key(quoted: bytes) -> str:
-    if b"\\" not in quoted:
-        return _decoded(quoted[1:-1])
-    try:
-        return str(json.loads(_decoded(quoted)))
-    except ValueError:  # an escape that JSON does not know: a key all the same
-        return _decoded(quoted[1:-1])

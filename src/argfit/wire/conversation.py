@@ -13,7 +13,7 @@ from collections import OrderedDict
 import msgspec
 
 from argfit.core import record
-from argfit.core import text as json_text
+from argfit.core import spans as json_spans
 from argfit.core.engine import Engine
 from argfit.core.fit import Fit, fit_text, fit_value
 from argfit.core.plan import Plan
@@ -97,7 +97,7 @@ class Conversation:
         self._track(message)
         return Verdict(line)
 
-    def _batch(self, line: bytes, spans: list[json_text.Member], now: float, *, waited: bool) -> Verdict | Ask:
+    def _batch(self, line: bytes, spans: list[json_spans.Member], now: float, *, waited: bool) -> Verdict | Ask:
         """Decide on a batch (MCP 2025-03-26): all of it waits, each message is decided, what is refused goes."""
         parts = [line[span.start : span.end] for span in spans]
         messages = [read_message(part) for part in parts]
@@ -107,7 +107,7 @@ class Conversation:
             ask = self._ask_for(call, now) if call and not waited else None
             if ask is not None:
                 return ask
-        edits: dict[json_text.Member, bytes] = {}
+        edits: dict[json_spans.Member, bytes] = {}
         answers = b""
         for span, part, message, call in zip(spans, parts, messages, calls, strict=True):
             if call:
@@ -202,7 +202,7 @@ class Conversation:
                 return self._unread(message, line, now)
             return self._heard(message, line, now)
         spans = batch_members(line)
-        edits: dict[json_text.Member, bytes] = {}
+        edits: dict[json_spans.Member, bytes] = {}
         for span in spans or ():
             part = line[span.start : span.end]
             answer = read_message(part)
@@ -289,11 +289,11 @@ def _member(message: Message, name: str) -> object:
     return params.get(name, "") if isinstance(params, dict) else ""
 
 
-def rebatched(line: bytes, spans: list[json_text.Member], edits: dict[json_text.Member, bytes]) -> bytes:
+def rebatched(line: bytes, spans: list[json_spans.Member], edits: dict[json_spans.Member, bytes]) -> bytes:
     """A batch with some messages replaced; an empty replacement takes its message out, and the last the line."""
     if not edits:
         return line
     if all(edits.values()):
-        return json_text.splice(line, [(span.start, span.end, new) for span, new in edits.items()])
+        return json_spans.splice(line, [(span.start, span.end, new) for span, new in edits.items()])
     kept = [part for span in spans if (part := edits.get(span, line[span.start : span.end]))]
     return line[: spans[0].start] + b",".join(kept) + line[spans[-1].end :] if kept else b""

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from argfit.core import spans as json_spans
 from argfit.core import text as json_text
 
 Id = str | int | float
@@ -94,12 +95,12 @@ def read_message(line: bytes) -> Message | None:
         return _read_tolerantly(line)
 
 
-def batch_members(line: bytes) -> list[json_text.Member] | None:
+def batch_members(line: bytes) -> list[json_spans.Member] | None:
     """Where the messages of a batch stand (MCP 2025-03-26); None where the line is no batch to be looked into."""
     if line.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] != b"[":
         return None
     try:
-        spans = list(islice(json_text.members(line, line.index(b"[")), LONGEST_BATCH + 1))
+        spans = list(islice(json_spans.members(line, line.index(b"[")), LONGEST_BATCH + 1))
     except json_text.NotJson:
         return None
     return spans if len(spans) <= LONGEST_BATCH else None
@@ -180,7 +181,7 @@ def _arguments_span_by_members(line: bytes) -> tuple[int, int] | None:
     for names in _ONCE:
         seen = set[str | int]()
         try:
-            for member in json_text.members(line, start):
+            for member in json_spans.members(line, start):
                 if member.step in names:
                     if member.step in seen:
                         return None
@@ -222,7 +223,7 @@ def _read_tolerantly(line: bytes) -> Message | None:
 def raw_items(text: bytes) -> list[bytes]:
     """The items of a list as bytes; none where it is no list."""
     try:
-        return [text[span.start : span.end] for span in json_text.members(text, 0)] if text[:1] == b"[" else []
+        return [text[span.start : span.end] for span in json_spans.members(text, 0)] if text[:1] == b"[" else []
     except json_text.NotJson:
         return []
 
@@ -233,7 +234,7 @@ def raw_members(line: bytes) -> dict[str, msgspec.Raw] | None:
     if line[start:].lstrip()[:1] != b"{":
         return None
     try:
-        spans = list(json_text.members(line, line.index(b"{")))
+        spans = list(json_spans.members(line, line.index(b"{")))
     except json_text.NotJson:
         return None
     return {str(span.step): msgspec.Raw(line[span.start : span.end]) for span in spans}
@@ -260,6 +261,6 @@ def _skim_members(text: bytes) -> dict[str, msgspec.Raw]:
     """The members of a message as far as they can be read."""
     found: dict[str, msgspec.Raw] = {}
     with suppress(json_text.NotJson, ValueError):  # it is cut off somewhere: what comes before the cut counts
-        for member in json_text.members(text, text.index(b"{")):
+        for member in json_spans.members(text, text.index(b"{")):
             found[str(member.step)] = msgspec.Raw(text[member.start : member.end])
     return found

@@ -12,7 +12,8 @@ from typing import Any
 from argfit.core import refusal as refusal_text
 from argfit.core.fit import Fit
 from argfit.core.problem import Path
-from argfit.core.text import Member, NotJson, encoded, locate, members, splice
+from argfit.core.spans import Member, locate, members, splice
+from argfit.core.text import NotJson, encoded
 
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 SERVER_GONE = -32000  # JSON-RPC 2.0, 5.1: the first code left to implementations
