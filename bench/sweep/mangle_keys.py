@@ -78,7 +78,8 @@ def key_style(scene: Scene, place: Place) -> Iterator[Mangle]:
     key = scene.rng.choice(free)
     absent = [one for one in host.properties if one == name or one not in place.value]
     meant = [one for one in absent if folded(one) == folded(key)]
-    wanted = len(meant) == 1 and (host.closed or name in host.required)
+    asked_for = {one for other, names in host.dependent_required.items() if other in place.value for one in names}
+    wanted = len(meant) == 1 and (host.closed or name in host.required | asked_for)
     hope = Verdict.RECOVER if wanted else Verdict.REFUSE
     hope = hope if place.plain else Verdict.OPEN
     yield Mangle("key: another style", (Edit((*place.path, name), "key", key),), hope)

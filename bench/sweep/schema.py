@@ -55,6 +55,12 @@ class Flat:
         return frozenset(self.keywords.get("required", ()))
 
     @property
+    def dependent_required(self) -> dict[str, list[str]]:
+        """The names that are required where another one is there."""
+        named: dict[str, list[str]] = self.keywords.get("dependentRequired", {})
+        return named
+
+    @property
     def closed(self) -> bool:
         return self.keywords.get("additionalProperties") is False
 
