@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import pytest
 from fastmcp import Context, FastMCP
+from fastmcp.dependencies import Depends
 from fastmcp.exceptions import AuthorizationError, ToolError
 from fastmcp.server.middleware import Middleware
 from mcp.shared.exceptions import MCPError
@@ -132,6 +133,28 @@ def test_a_tool_gets_what_fastmcp_injects_and_its_names_under_other_keys() -> No
 
     said = speak(guard(server), "auto", "injected", {"from": "7"})
     assert said.text == "7 2 Context"
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_bad_argument_is_named_before_what_a_tool_depends_on_is_made(era: str) -> None:
+    made: list[int] = []
+
+    def open_store() -> str:
+        made.append(1)
+        raise RuntimeError("s3cret")
+
+    server: FastMCP[Any] = FastMCP("probes")
+
+    @server.tool
+    def stored(n: int, store: str = Depends(open_store)) -> str:
+        return f"{n} {store}"
+
+    said = speak(guard(server), era, "stored", {"n": "x"})
+    assert (said.text, made) == (SAYS.format("stored", "n must be a whole number."), [])
+    said = speak(server, era, "stored", {"n": 1})
+    assert (said.is_error, said.text, made) == (True, "An error occurred invoking 'stored'.", [1])
+    (record,) = [record for record in said.records if record.levelno >= logging.INFO]
+    assert (record.levelname, record.exc_info is not None) == ("ERROR", True)
 
 
 def test_a_caller_who_may_not_call_learns_nothing_and_is_one_quiet_line() -> None:

@@ -6,6 +6,10 @@ from typing import Annotated, Any
 
 import pytest
 from mcp.server import MCPServer, Server
+from mcp.server.auth.middleware.auth_context import auth_context_var
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.mcpserver import Resolve
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
@@ -137,6 +141,28 @@ def test_a_binder_that_fails_is_the_hosts_to_log(era: str) -> None:
     assert said.text == "An error occurred invoking 'failing'."
     assert [line.partition(" ")[0] for line in said.lines] == ["ERROR"]
     assert call(guard(server), era, "failing", {"n": "x"}).text == SAYS.format("failing", "n must be a whole number.")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_bad_argument_is_named_before_what_a_tool_depends_on_is_made(era: str) -> None:
+    made: list[int] = []
+
+    def open_store() -> str:
+        made.append(1)
+        raise RuntimeError("s3cret")
+
+    server: MCPServer[Any] = MCPServer("probes")
+
+    @server.tool()
+    def stored(n: int, store: Annotated[str, Resolve(open_store)]) -> str:
+        return f"{n} {store}"
+
+    said = call(guard(server), era, "stored", {"n": "x"})
+    assert (said.text, made) == (SAYS.format("stored", "n must be a whole number."), [])
+    said = call(server, era, "stored", {"n": 1})
+    assert (said.is_error, said.text, made) == (True, "An error occurred invoking 'stored'.", [1])
+    (record,) = [record for record in said.records if record.levelno >= logging.INFO]
+    assert (record.levelname, record.exc_info is not None) == ("ERROR", True)
 
 
 def test_unknown_arguments_are_refused_where_the_author_says_so() -> None:
@@ -273,3 +299,38 @@ def test_a_tool_that_destroys_gets_no_repair_that_may_widen_its_call(destroys: b
 
     said = call(guard(server, repairs="all"), "auto", "sell", {"limit": None})
     assert said.text == (SAYS.format("sell", "limit must be a whole number.") if destroys else "('none', 50)")
+
+
+def test_a_listing_that_differs_by_caller_is_kept_for_each() -> None:
+    listings: list[str] = []
+
+    def caller() -> str:
+        user = auth_context_var.get()
+        return user.access_token.client_id if user else ""
+
+    async def list_tools(ctx: Any, params: Any) -> ListToolsResult:
+        listings.append(caller())
+        kind = {"clerk": "integer", "owner": "string"}[caller()]
+        return ListToolsResult(
+            tools=[Tool(name="t", input_schema={"type": "object", "properties": {"n": {"type": kind}}})]
+        )
+
+    async def call_tool(ctx: Any, params: Any) -> Any:
+        return answering(params.arguments)
+
+    server: Server[Any] = guard(Server("low", on_list_tools=list_tools, on_call_tool=call_tool))
+
+    def as_(who: str, arguments: Any) -> str:
+        token = auth_context_var.set(AuthenticatedUser(AccessToken(token=who, client_id=who, scopes=[])))
+        try:
+            return call(server, "auto", "t", arguments).text
+        finally:
+            auth_context_var.reset(token)
+
+    for _ in range(2):
+        assert as_("clerk", {"n": "5"}) == "{'n': 5}"
+        assert as_("owner", {"n": "5"}) == "{'n': '5'}"
+        assert as_("owner", {"n": 5}) == SAYS.format("t", "n must be text.")
+    asked = [listings.count(who) for who in ("clerk", "owner")]
+    # each test client lists once; the guard once more for each caller, and before each refusal
+    assert asked == [2 + 1, 4 + 1 + 2]

@@ -171,6 +171,12 @@ MUTATIONS = [
     ),
     Mutation("the problems as data are left out", REFUSAL, "        PROBLEMS: [\n", '        PROBLEMS + "x": [\n'),
     Mutation(
+        "one listing is kept for all callers",
+        MCP,
+        "caller, arguments = _caller(), call",
+        "caller, arguments = None, call",
+    ),
+    Mutation(
         "the binder reads all text as JSON again",
         MCP,
         "binder.arg_model.model_validate(arguments)",
