@@ -8,7 +8,6 @@ Rules
 """
 
 from collections.abc import Iterable
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -78,18 +77,6 @@ class _Call:
         return arrived if self.shaped else self.sent
 
 
-_CURRENT: ContextVar[_Call | None] = ContextVar("argfit_call", default=None)
-
-
-def _on_its_way() -> _Call | None:
-    """The call from the wire that comes to its handler now; None for one from inside of a tool."""
-    call = _CURRENT.get()
-    if call is None or call.entered:
-        return None
-    call.entered = True
-    return call
-
-
 class _Sent(dict[str, Any]):
     """The arguments of a call from the wire, and what they were bound to; calls from inside a tool are plain."""
 
@@ -111,6 +98,7 @@ class _Guard:
         self._rules = rules
         self._inner: Any = None  # what handled calls before
         self._notes = Notes()
+        self._on_their_way: dict[tuple[int, Any], _Call] = {}  # by session and request
 
     async def middleware(self, ctx: Context, call_next: CallNext) -> Any:
         """Let a call in whatever the shape of its arguments, and see how it ends."""
@@ -121,7 +109,8 @@ class _Guard:
         call = _Call(params.get("arguments"))
         if not call.shaped:
             ctx = replace(ctx, params={**params, "arguments": {}})
-        before = _CURRENT.set(call)
+        key = (id(ctx.session), ctx.request_id)
+        self._on_their_way[key] = call
         try:
             result = await call_next(ctx)
         except MCPError as error:
@@ -129,11 +118,19 @@ class _Guard:
                 write(record.refused(str(params.get("name"))))
             raise
         finally:
-            _CURRENT.reset(before)
+            self._on_their_way.pop(key, None)
         is_error = result.get("isError") if isinstance(result, dict) else getattr(result, "is_error", None)
         if is_error is True and not call.told:
             write(record.refused(str(params.get("name"))))
         return result
+
+    def comes_in(self, ctx: Context) -> _Call | None:
+        """The call from the wire that comes to its handler now; None for one from inside of a tool."""
+        call = self._on_their_way.get((id(ctx.session), ctx.request_id))
+        if call is None or call.entered:
+            return None
+        call.entered = True
+        return call
 
     def _wrap_handler(self) -> None:
         entry = self._lowlevel.get_request_handler(_CALL)
@@ -166,7 +163,7 @@ class _OfLowlevel(_Guard):
 
     async def handle(self, ctx: Context, params: Any) -> Any:
         """Decide by the listing of this caller, read anew on a miss and before a refusal."""
-        call = _on_its_way()
+        call = self.comes_in(ctx)
         if call is None:
             return await self._inner(ctx, params)
         caller, arguments = _caller(), call.arguments(params.arguments)
@@ -220,7 +217,7 @@ class _OfMcpServer(_Guard):
 
     async def handle(self, ctx: Context, params: Any) -> Any:
         """Mark the arguments as those of a call from the wire: it is decided on where the tool is called."""
-        call = _on_its_way()
+        call = self.comes_in(ctx)
         if call is not None:
             params.arguments = _Sent(params.arguments or {}, call)
         return await self._inner(ctx, params)
