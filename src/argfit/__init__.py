@@ -4,13 +4,14 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # as type checkers read it; `typing` itself would be a third of this package's start
 if TYPE_CHECKING:
+    from argfit.catalog import ToolCatalog
     from argfit.core.fit import Fit
     from argfit.core.fitter import Fitter
     from argfit.core.problem import Problem
     from argfit.core.source import SchemaError
     from argfit.core.spelling import Change
 
-__all__ = ["Change", "Fit", "Fitter", "Problem", "SchemaError"]
+__all__ = ["Change", "Fit", "Fitter", "Problem", "SchemaError", "ToolCatalog"]
 
 # Looked up when first used (PEP 562): `argfit proxy` starts its server before it loads the engine.
 _HOMES = {
@@ -19,6 +20,7 @@ _HOMES = {
     "Fitter": "argfit.core.fitter",
     "Problem": "argfit.core.problem",
     "SchemaError": "argfit.core.source",
+    "ToolCatalog": "argfit.catalog",
 }
 
 

@@ -26,11 +26,11 @@ from mcp_types import TextContent
 from pydantic import ValidationError
 from pydantic_core import SchemaValidator, to_json
 
-from argfit.adapters.notes import Notes, write
 from argfit.adapters.pydantic_binder import faults, has_own
 from argfit.core import record, refusal
 from argfit.core.choices import repairs_named
 from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, chosen
+from argfit.log import Notes, write
 
 _CALL = "tools/call"
 _UNSHAPED = "io.github.argfit/arguments"  # arguments that are no object, on their way to the tool

@@ -26,12 +26,12 @@ from mcp_types import (
 )
 from pydantic import BaseModel, ValidationError
 
-from argfit.adapters.notes import LOGGER, Notes, write
 from argfit.adapters.pydantic_binder import binders_own, faults
 from argfit.core import record, refusal
 from argfit.core.choices import repairs_named
 from argfit.core.fit import Fit
 from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, chosen
+from argfit.log import LOGGER, Notes, write
 
 AnyServer = TypeVar("AnyServer", MCPServer[Any], Server[Any])
 Context = ServerRequestContext[Any, Any]

@@ -1,4 +1,4 @@
-"""What a guard writes to the log `argfit` of calls."""
+"""What is written to the log `argfit` of calls."""
 
 import logging
 

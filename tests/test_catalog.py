@@ -1,0 +1,204 @@
+"""The tools of many servers: which schema counts for a call, and what is shown of it."""
+
+import json
+import logging
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp_types import JSONRPCRequest, Tool, ToolAnnotations
+
+from argfit import Fitter, ToolCatalog, catalog
+
+
+def tool(name: str, /, **arguments: Any) -> dict[str, Any]:
+    return {"name": name, "inputSchema": {"type": "object", "properties": arguments}}
+
+
+INTEGER, NUMBER, TEXT = {"type": "integer"}, {"type": "number"}, {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "sent", "fitted"),
+    [
+        ({"line": INTEGER}, {"line": 5.0}, '{"line":5}'),
+        ({"line": INTEGER}, {"line": 5.5}, '{"line":5.5}'),
+        ({"temp": NUMBER}, {"temp": 1.0}, '{"temp":1.0}'),
+        ({"name": TEXT}, {"name": "foo"}, '{"name":"foo"}'),
+        (None, {"x": 1.0}, '{"x":1.0}'),
+        ({"line": INTEGER, "file": TEXT}, {"line": 5.0, "file": "f.go"}, '{"line":5,"file":"f.go"}'),
+        ({"n": INTEGER}, {"n": 1e20}, '{"n":1e+20}'),
+    ],
+)
+def test_the_papers_seven_rows_go_and_are_shown_as_stated(declared: Any, sent: Any, fitted: str) -> None:
+    known = ToolCatalog()
+    known.update("s", [{"name": "t", "inputSchema": {} if declared is None else tool("t", **declared)["inputSchema"]}])
+    assert json.dumps(known.fit("t", sent).arguments, separators=(",", ":")) == fitted
+    assert known.render("t", sent) == f"MCP Tool: t ({fitted})"
+
+
+def test_the_server_that_is_named_counts_else_the_first_added_that_has_the_tool() -> None:
+    known = ToolCatalog()
+    known.update("a", [tool("other")])
+    known.update("b", [tool("t", n=INTEGER)])
+    known.update("c", [tool("t", n=TEXT)])
+    assert known.input_schema("t") == known.input_schema("t", "b") != known.input_schema("t", "c")
+    assert known.input_schema("t", "a") is known.input_schema("t", "gone") is known.input_schema("nothing") is None
+    assert known.render("t", {"n": 5.0}) == known.render("t", {"n": 5.0}, "b") == 'MCP Tool: t ({"n":5})'
+    assert known.render("t", {"n": 5.0}, "c") == 'MCP Tool: t ({"n":5.0})'
+    known.update("b", [tool("t", n=NUMBER)])  # keeps its place
+    assert known.render("t", {"n": 5.0}) == 'MCP Tool: t ({"n":5.0})'
+    known.update("b", [tool("t", n=INTEGER)])
+    known.remove("b")
+    assert known.input_schema("t") == known.input_schema("t", "c")
+    known.update("b", [tool("t", n=INTEGER)])  # and comes last when it is added again
+    assert known.input_schema("t") == known.input_schema("t", "c")
+
+
+def test_where_a_server_is_gone_a_call_goes_and_is_shown_as_it_came() -> None:
+    known = ToolCatalog()
+    known.update("s", [tool("t", n=INTEGER)])
+    known.remove("s")
+    known.remove("s")
+    sent = {"n": 5.0}
+    fit = known.fit("t", sent)
+    assert (fit.ok, fit.arguments is sent, fit.changes) == (True, True, ())
+    assert known.render("t", sent) == 'MCP Tool: t ({"n":5.0})'
+    assert known.fit("t", None, "s").arguments is None
+
+
+def test_no_arguments_are_shown_as_none() -> None:
+    known = ToolCatalog()
+    known.update("s", [tool("t", n=INTEGER)])
+    assert (known.render("t", None), known.render("t", {})) == ("MCP Tool: t", "MCP Tool: t ({})")
+    assert known.fit("t", None).arguments == {}
+
+
+def test_tools_are_taken_as_dicts_and_as_objects_of_either_generation() -> None:
+    schema = tool("t", n=INTEGER)["inputSchema"]
+    hints = ToolAnnotations(destructive_hint=True)
+    shapes: list[Any] = [
+        {"name": "t", "inputSchema": schema, "annotations": {"destructiveHint": True}},
+        {"name": "t", "input_schema": schema, "annotations": {"destructiveHint": True}},
+        Tool(name="t", input_schema=schema, annotations=hints),
+        SimpleNamespace(name="t", inputSchema=schema, annotations=SimpleNamespace(destructiveHint=True)),
+    ]
+    for shape in shapes:
+        known = ToolCatalog(repairs="all")
+        known.update("s", [shape, {"name": "t", "inputSchema": {}}, {"inputSchema": {}}, None])
+        assert known.input_schema("t") == schema
+        assert known.fit("t", {"n": "5"}).arguments == {"n": 5}
+        assert not known.fit("t", {"n": None}).ok  # what is dropped may widen a call that destroys
+
+
+@pytest.mark.parametrize("schema", [None, 5, "x", [], object()])
+def test_a_tool_whose_schema_is_none_is_called_as_it_is(schema: Any) -> None:
+    known = ToolCatalog()
+    known.update("s", [{"name": "t", "inputSchema": schema}])
+    assert known.fit("t", {"n": 5.0}).arguments == {"n": 5.0}
+    assert known.render("t", {"n": 5.0}) == 'MCP Tool: t ({"n":5.0})'
+
+
+def test_a_schema_is_compiled_once_however_many_have_it_and_forgotten_with_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled: list[Any] = []
+
+    class Counting(Fitter):
+        def __init__(self, schema: Any, **options: Any) -> None:
+            compiled.append(schema)
+            super().__init__(schema, **options)
+
+    monkeypatch.setattr(catalog, "Fitter", Counting)
+    known = ToolCatalog()
+    known.update("a", [tool("t", n=INTEGER), tool("u", n=INTEGER)])
+    known.update("b", [tool("t", n=INTEGER)])
+    assert compiled == []
+    for name, server in (("t", "a"), ("u", "a"), ("t", "b"), ("t", None)):
+        assert known.fit(name, {"n": 5.0}, server).arguments == {"n": 5}
+    known.update("a", [tool("t", n=INTEGER)])
+    known.remove("b")
+    known.fit("t", {"n": 5.0})
+    assert len(compiled) == 1
+    known.update("a", [])
+    known.update("a", [tool("t", n=INTEGER)])
+    known.fit("t", {"n": 5.0})
+    assert len(compiled) == 2
+
+
+def test_what_is_done_to_a_schema_after_it_was_listed_changes_nothing() -> None:
+    known = ToolCatalog()
+    listed = tool("t", n=INTEGER)
+    known.update("s", [listed])
+    listed["inputSchema"]["properties"]["n"] = TEXT
+    assert known.fit("t", {"n": 5.0}).arguments == {"n": 5}
+
+
+def test_a_change_is_one_line_at_debug_and_what_is_shown_is_none(caplog: pytest.LogCaptureFixture) -> None:
+    known = ToolCatalog()
+    known.update("s", [tool("t", n=INTEGER, id=INTEGER)])
+    with caplog.at_level(logging.DEBUG, logger="argfit"):
+        known.render("t", {"n": 5.0})
+        known.fit("t", {"n": 5})
+        known.fit("t", {"n": 5.0, "id": 2.0**60})
+        known.fit("t", {"id": 2.0**60})
+    assert [(one.levelname, one.getMessage()) for one in caplog.records] == [
+        ("DEBUG", "MCP tool t: argument n fitted (whole-number)."),
+        ("DEBUG", "MCP tool t: argument id fitted (whole-number)."),
+        ("WARNING", "MCP tool t: argument id may have lost digits before it came here."),
+        ("DEBUG", "MCP tool t: argument id fitted (whole-number)."),
+    ]
+
+
+def test_a_catalog_that_changes_while_calls_run_gives_each_call_one_listing_or_another() -> None:
+    known = ToolCatalog()
+    ended = threading.Event()
+    seen: set[str] = set()
+
+    def call() -> None:
+        while not ended.is_set():
+            seen.add(json.dumps(known.fit("t", {"n": 5.0}).arguments) + known.render("t", {"n": 7.0}))
+
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for count in range(300):
+        known.update("s", [tool("t", n=INTEGER, other={"const": count})])
+        known.update("s", [tool("t", n=NUMBER)])
+        known.remove("s")
+    ended.set()
+    for caller in callers:
+        caller.join()
+    shown = {(fitted, drawn) for fitted in ('{"n": 5}', '{"n": 5.0}') for drawn in ('({"n":7})', '({"n":7.0})')}
+    assert seen <= {f"{fitted}MCP Tool: t {drawn}" for fitted, drawn in shown}
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.text(), parts, max_size=3),
+    )
+)
+def test_what_is_shown_is_what_the_official_sdk_writes(value: Any) -> None:
+    request = JSONRPCRequest(jsonrpc="2.0", id=1, method="tools/call", params={"arguments": {"a": value}})
+    written = request.model_dump_json(by_alias=True, exclude_unset=True)
+    shown = ToolCatalog().render("t", {"a": value}).removeprefix("MCP Tool: t (").removesuffix(")")
+    assert f'"arguments":{shown}}}' in written
+
+
+@pytest.mark.parametrize("odd", [{1, 2}, object(), b"x", float("nan"), "\ud800", msgspec.UNSET])
+def test_what_is_no_json_is_shown_all_the_same(odd: Any) -> None:
+    ToolCatalog().render("t", {"a": odd}).encode()
+
+
+def test_what_holds_itself_or_nests_too_deep_is_not_shown() -> None:
+    looped: dict[str, Any] = {}
+    looped["a"] = looped
+    deep: Any = 1
+    for _ in range(100_000):
+        deep = [deep]
+    assert ToolCatalog().render("t", looped) == ToolCatalog().render("t", {"a": deep}) == "MCP Tool: t (…)"
