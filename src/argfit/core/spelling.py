@@ -57,7 +57,7 @@ def changes(walk: Walk, value: Any, at: At = ("#",), *, plain: bool = False) -> 
     `plain` says that `plain-number` is on.
     """
     return [
-        Change(path, vote.rule, before, vote.spelled, isinstance(before, float) and not -EXACT <= before <= EXACT)
+        Change(path, vote.rule, before, vote.spelled, isinstance(before, float) and not -EXACT < before < EXACT)
         for path, vote in _Poll(walk, plain=plain).votes(at, value, ()).items()
         if type(vote.spelled) is not type(before := at_path(value, path))
     ]
@@ -68,7 +68,7 @@ def respelled(value: float, path: Path, out: list[Change], rule: str = WHOLE_NUM
     if not value.is_integer():  # nor is a NaN or an infinity
         return value
     after = int(value)
-    at_risk = not -EXACT <= after <= EXACT
+    at_risk = not -EXACT < after < EXACT
     if at_risk and not INT64_LOW <= after <= INT64_HIGH:
         return value
     out.append(Change(path, rule, value, after, at_risk))

@@ -13,7 +13,7 @@ from typing import Any
 
 INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
 INT64_EXPONENT = 18  # of 9.2e18: a number with a larger one is out of range, however many digits it would have
-EXACT = 2**53  # above it neighbouring integers share a float (IEEE 754 binary64)
+EXACT = 2**53  # from it on neighbouring integers share a float: 2^53 + 1 has this one's (IEEE 754 binary64)
 
 _TYPES = {bool: "boolean", int: "integer", float: "number", Decimal: "number", str: "string", list: "array"}
 

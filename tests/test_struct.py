@@ -1,0 +1,111 @@
+"""Arguments over a protobuf `Struct`, alone and with their text beside it."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.struct_pb2 import Struct
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argfit import Fitter
+from argfit.struct import Arrived, from_both, from_struct, raw_args_json, to_struct
+
+BEYOND = 2**53 + 1
+TOOL = {"type": "object", "properties": {"line": {"type": "integer"}, "id": {"type": "integer"}}}
+
+SCALARS = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    SCALARS | st.text(),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.text(), parts, max_size=3),
+    max_leaves=8,
+)
+ARGUMENTS = st.dictionaries(st.text(), VALUES, max_size=4)
+
+
+def sent(arguments: dict[str, Any]) -> Struct:
+    """What a reader at the other end of the wire holds."""
+    struct = Struct()
+    struct.ParseFromString(to_struct(arguments).SerializeToString())
+    return struct
+
+
+def test_what_comes_of_a_struct_is_fitted_and_the_text_beside_it_need_not_be() -> None:
+    arguments = {"line": 5, "id": BEYOND}
+    alone = Fitter(TOOL).fit(from_struct(sent(arguments)))
+    assert alone.arguments == {"id": 2**53, "line": 5}
+    assert {change.path: change.at_risk for change in alone.changes} == {("id",): True, ("line",): False}
+    both = Fitter(TOOL).fit(from_struct(sent(arguments), raw_args_json(arguments)))
+    assert (both.ok, both.arguments, both.changes) == (True, arguments, ())
+
+
+@given(ARGUMENTS)
+def test_a_struct_holds_what_protobufs_own_reader_finds_in_it(arguments: dict[str, Any]) -> None:
+    struct = sent(arguments)
+    assert from_struct(struct) == MessageToDict(struct)
+    assert list(from_struct(struct)) == sorted(arguments)
+
+
+@given(ARGUMENTS)
+def test_with_its_text_nothing_is_lost(arguments: dict[str, Any]) -> None:
+    arrived = from_both(sent(arguments), raw_args_json(arguments))
+    assert (arrived.exact, arrived.disagrees, arrived.at_risk) == (True, (), ())
+    assert json.dumps(arrived.arguments) == json.dumps(arguments)
+
+
+@pytest.mark.parametrize(
+    ("raw", "places"),
+    [
+        ('{"line":6,"id":9007199254740993}', [("line",)]),
+        ('{"line":5}', [("id",)]),
+        ('{"line":5,"id":9007199254740993,"more":null}', [("more",)]),
+        ('{"line":true,"id":"9007199254740993"}', [("line",), ("id",)]),
+        ('{"line":5,"id":9007199254740999}', [("id",)]),
+        ('{"line":[5],"id":9007199254740993}', [("line",)]),
+        ('{"line":5,"line":5,"id":9007199254740993}', [()]),
+        ('{"line":NaN,"id":9007199254740993}', [()]),
+        ("[]", [()]),
+        ('{"line":', [()]),
+        ("\ud800", [()]),
+    ],
+)
+def test_a_text_that_says_otherwise_is_told_and_does_not_count(raw: str, places: list[Any]) -> None:
+    arrived = from_both(sent({"line": 5, "id": BEYOND}), raw)
+    assert arrived == Arrived({"id": 2.0**53, "line": 5.0}, False, tuple(places), (("id",),))
+
+
+@pytest.mark.parametrize("raw", [None, "", b""], ids=repr)
+def test_without_a_text_the_struct_counts(raw: str | bytes | None) -> None:
+    assert from_both(sent({"a": [1, {"b": -(2**60)}]}), raw) == Arrived(
+        {"a": [1.0, {"b": -(2.0**60)}]}, exact=False, at_risk=(("a", 1, "b"),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"a": math.nan}, ValueError, "NaN and infinities"),
+        ({"a": [{"b": -math.inf}]}, ValueError, "NaN and infinities"),
+        ({"a": 10**400}, ValueError, "1329 bits"),
+        ({"a": {1}}, TypeError, "set is no JSON"),
+        ({1: 2}, TypeError, "a name is text"),
+        ({"a": "\ud800"}, ValueError, "lone surrogate"),
+        ({"\ud800": 1}, ValueError, "lone surrogate"),
+    ],
+)
+def test_what_a_struct_cannot_hold_is_an_error_that_says_what_to_send(
+    arguments: Any, error: type[Exception], words: str
+) -> None:
+    for make in (to_struct, raw_args_json):
+        with pytest.raises(error, match=words):
+            make(arguments)
+
+
+def test_what_nests_too_deep_is_an_error_that_says_so() -> None:
+    deep: Any = 1
+    for _ in range(5_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="too deep"):
+        to_struct({"a": deep})
