@@ -28,10 +28,11 @@ LAYERS = {
     "wire": {"core"},
     "log": {"core"},
     "catalog": {"core", "log"},
+    "dispatch": {"core", "log", "catalog"},
     "struct": {"core"},
     "argfit": {"core", "catalog"},
     "proxy": {"core", "wire"},
-    "adapters": {"core", "wire", "log", "catalog", "argfit"},
+    "adapters": {"core", "wire", "log", "catalog", "dispatch", "argfit"},
     "view": {"core", "wire"},
     "cli": {"core", "wire", "argfit", "proxy", "adapters", "view"},
 }

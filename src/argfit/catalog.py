@@ -18,6 +18,7 @@ import msgspec
 from argfit.core.choices import WIDENING, formats_named, repairs_named
 from argfit.core.fit import Fit
 from argfit.core.fitter import Fitter
+from argfit.core.plan import Plan
 from argfit.log import Notes
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
@@ -49,7 +50,7 @@ class ToolCatalog:
         self._servers: dict[str, dict[str, _Tool]] = {}
         self._fitters: dict[_Key, Fitter | None] = {}
         self._lock = Lock()
-        self._notes = Notes()
+        self.notes = Notes()
 
     def update(self, server_id: str, tools: Iterable[Any]) -> None:
         """Replace what a server lists; `tools` are dicts as in a `tools/list` result, or objects of an SDK.
@@ -86,12 +87,15 @@ class ToolCatalog:
 
         What was changed is logged at DEBUG, what may have lost digits at WARNING, both without values.
         """
-        fitter = self._fitter(tool, server_id)
-        if fitter is None:
-            return Fit(True, arguments)
-        fit = fitter.fit(arguments)
-        self._notes.take(tool, fitter.plan, fit)
+        fit, plan = self.looked_at(tool, arguments, server_id)
+        if plan is not None:
+            self.notes.take(tool, plan, fit)
         return fit
+
+    def looked_at(self, tool: str, arguments: Any, server_id: str | None = None) -> tuple[Fit, Plan | None]:
+        """The fit, and the plan it was made by (None where there is no schema), with nothing logged."""
+        fitter = self._fitter(tool, server_id)
+        return (Fit(True, arguments), None) if fitter is None else (fitter.fit(arguments), fitter.plan)
 
     def render(self, tool: str, arguments: Any, server_id: str | None = None) -> str:
         """A call as it is shown to a user: `MCP Tool: name ({"line":5})`, the JSON as the official SDK sends it.
@@ -132,7 +136,7 @@ def _part(tool: Any, key: str, attribute: str) -> Any:
     """A part of a tool that is a dict, in either spelling, or an object of an SDK, in that of either generation."""
     if isinstance(tool, Mapping):
         return tool.get(key, tool.get(attribute))
-    return getattr(tool, attribute, getattr(tool, key, None))
+    return getattr(tool, attribute) if hasattr(tool, attribute) else getattr(tool, key, None)
 
 
 def _as_text(schema: Any) -> bytes:

@@ -9,6 +9,7 @@ from argfit.core.choices import (
     PLAIN_NUMBER,
     REPAIRS,
     TEXT_FORMATS,
+    chosen,
     formats_named,
     repairs_named,
 )
@@ -46,3 +47,9 @@ def test_an_unknown_repair_is_an_error_that_names_the_nearest(given_name: str, n
 def test_an_unknown_format_is_an_error_that_names_the_nearest(given_name: str, nearest: str) -> None:
     with pytest.raises(ValueError, match=f"there is no format {given_name!r}; the nearest is {nearest!r}"):
         Fitter({}, formats=[given_name])
+
+
+def test_a_choice_that_is_none_is_an_error_that_names_those_there_are() -> None:
+    assert chosen("contract", "schema", ("schema", "binder")) == "schema"
+    with pytest.raises(ValueError, match="contract is one of 'schema', 'binder', not 'x'"):
+        chosen("contract", "x", ("schema", "binder"))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from argfit.core.choices import repairs_named
-from argfit.core.guarding import REPAIRS, BindFault, Guarded, Rules, chosen
+from argfit.core.guarding import REPAIRS, BindFault, Guarded, Rules
 
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
 SCHEMA: dict[str, Any] = {
@@ -98,9 +98,3 @@ def test_many_faults_are_counted() -> None:
     one = guarded()
     said = one.refused_by_binder(one.fit({}), [BindFault((f"n{i}",), "required") for i in range(12)])
     assert (len(said.problems), said.more) == (10, 2)
-
-
-def test_a_choice_that_is_none_is_an_error_that_names_those_there_are() -> None:
-    assert chosen("contract", "schema", ("schema", "binder")) == "schema"
-    with pytest.raises(ValueError, match="contract is one of 'schema', 'binder', not 'x'"):
-        chosen("contract", "x", ("schema", "binder"))

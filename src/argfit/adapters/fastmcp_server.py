@@ -28,8 +28,8 @@ from pydantic_core import SchemaValidator, to_json
 
 from argfit.adapters.pydantic_binder import faults, has_own
 from argfit.core import record, refusal
-from argfit.core.choices import repairs_named
-from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, chosen
+from argfit.core.choices import chosen, repairs_named
+from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules
 from argfit.log import Notes, write
 
 _CALL = "tools/call"

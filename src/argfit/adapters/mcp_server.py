@@ -28,9 +28,9 @@ from pydantic import BaseModel, ValidationError
 
 from argfit.adapters.pydantic_binder import binders_own, faults
 from argfit.core import record, refusal
-from argfit.core.choices import repairs_named
+from argfit.core.choices import chosen, repairs_named
 from argfit.core.fit import Fit
-from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, chosen
+from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules
 from argfit.log import LOGGER, Notes, write
 
 AnyServer = TypeVar("AnyServer", MCPServer[Any], Server[Any])

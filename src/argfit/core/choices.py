@@ -62,3 +62,10 @@ def _named(what: str, names: Iterable[str] | str, known: tuple[str, ...], everyt
             near = min(known, key=lambda one: len(set(one) ^ set(name)))
             raise ValueError(f"there is no {what} {name!r}; the nearest is {near!r} of {', '.join(known)}")
     return frozenset(found)
+
+
+def chosen(what: str, name: str, known: tuple[str, ...]) -> str:
+    """A name that is among those known; ValueError where it is not."""
+    if name not in known:
+        raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {name!r}")
+    return name

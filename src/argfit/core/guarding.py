@@ -45,13 +45,6 @@ class Rules(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, formats=formats)
 
 
-def chosen(what: str, name: str, known: tuple[str, ...]) -> str:
-    """A name that is among those known; ValueError where it is not."""
-    if name not in known:
-        raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {name!r}")
-    return name
-
-
 class BindFault(msgspec.Struct, frozen=True):
     """One place that a binder refused: its path as the binder tells it, and whether it is absent or unknown there."""
 

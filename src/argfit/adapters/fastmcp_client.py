@@ -1,0 +1,50 @@
+"""FastMCP's client (4.x): `fit(client)` sends what the tool's schema takes, and refuses the rest on request.
+
+Rules
+- The seam is `call_tool_mcp` of the very object: `call_tool` goes through it. A client made of it (`new`) fits, too.
+"""
+
+from collections.abc import Iterable
+from functools import wraps
+from typing import Any
+
+from fastmcp import Client
+from mcp_types import CallToolResult, TextContent
+
+from argfit.dispatch import Dispatch, Refusal
+
+
+def fit(
+    client: Client[Any],
+    *,
+    repairs: Iterable[str] | str = (),
+    formats: Iterable[str] | str = (),
+    on_misfit: str = "forward",
+) -> Client[Any]:
+    """Fit what a client sends, and return the client.
+
+    `repairs` names repairs to make (none by default), `formats` those that count; with `on_misfit="refuse"` a call that
+    does not fit is answered here, as a result with `isError`, which `call_tool` raises as a `ToolError` unless told not
+    to. Raises ValueError for a name that is none of these.
+    """
+    dispatch = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
+    target: Any = client
+    call, new = target.call_tool_mcp, target.new
+
+    @wraps(call)
+    async def call_tool_mcp(name: str, arguments: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        decided = await dispatch.decide(name, arguments, lambda: client.list_tools(cache_mode="refresh"))
+        if isinstance(decided, Refusal):
+            content = TextContent(type="text", text=decided.text)
+            return CallToolResult(content=[content], is_error=True, _meta=decided.meta)
+        return await call(name, decided, *args, **kwargs)
+
+    @wraps(new)
+    def new_client() -> Client[Any]:
+        made: Any = new()
+        for name in ("call_tool_mcp", "new"):  # the copies of what was put on this one are not its own
+            made.__dict__.pop(name, None)
+        return fit(made, repairs=repairs, formats=formats, on_misfit=on_misfit)
+
+    target.call_tool_mcp, target.new = call_tool_mcp, new_client
+    return client

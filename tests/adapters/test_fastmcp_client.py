@@ -1,0 +1,77 @@
+"""`fit` on FastMCP's client, with a real server."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.exceptions import ToolError
+from mcp_types import CallToolRequestParams
+from tests.adapters.rows import SAYS
+
+from argfit.adapters.fastmcp_client import fit
+
+
+def strict() -> tuple[FastMCP[Any], list[Any]]:
+    """A server that binds strictly, and what it was sent."""
+    server: FastMCP[Any] = FastMCP("strict", strict_input_validation=True)
+    got: list[Any] = []
+
+    @server.tool
+    def get_symbol_info(line: int, file: str = "") -> str:
+        return f"found {line!r}"
+
+    async def keep(ctx: Any, call_next: Any) -> Any:
+        if ctx.method == "tools/call":
+            got.append(CallToolRequestParams.model_validate(ctx.params).arguments)
+        return await call_next(ctx)
+
+    server._mcp_server.middleware.append(keep)  # noqa: SLF001 - no public way
+    return server, got
+
+
+def said(arguments: Any, **options: Any) -> tuple[str, list[Any]]:
+    server, got = strict()
+
+    async def speak() -> str:
+        async with fit(Client(server), **options) as client:
+            return str((await client.call_tool("get_symbol_info", arguments)).data)
+
+    return asyncio.run(speak()), got
+
+
+def test_what_a_struct_makes_of_a_call_is_sent_as_the_schema_takes_it() -> None:
+    text, got = said({"line": 5.0, "file": "a.go"})
+    assert (text, repr(got)) == ("found 5", "[{'line': 5, 'file': 'a.go'}]")
+
+
+def test_repairs_are_made_on_request_only() -> None:
+    with pytest.raises(ToolError):
+        said({"line": "5"})
+    assert said({"line": "5"}, repairs=["unquote"])[0] == "found 5"
+
+
+def test_a_call_that_does_not_fit_is_answered_here_where_that_is_asked_for() -> None:
+    server, got = strict()
+
+    async def speak() -> Any:
+        async with fit(Client(server), on_misfit="refuse") as client:
+            with pytest.raises(ToolError) as refused:
+                await client.call_tool("get_symbol_info", {"line": "s3cret"})
+            assert str(refused.value) == SAYS.format("get_symbol_info", "line must be a whole number.")
+            return await client.call_tool("get_symbol_info", {"line": "s3cret"}, raise_on_error=False)
+
+    result = asyncio.run(speak())
+    assert (result.is_error, got) == (True, [])
+
+
+def test_a_client_that_is_made_of_it_fits_too_and_speaks_for_itself() -> None:
+    server, got = strict()
+
+    async def speak() -> str:
+        first = fit(Client(server))
+        async with first.new() as client:
+            assert client is not first
+            return str((await client.call_tool("get_symbol_info", {"line": 5.0})).data)
+
+    assert (asyncio.run(speak()), got) == ("found 5", [{"line": 5}])

@@ -1,0 +1,144 @@
+"""`fit` on the official SDK's clients, with a real server in both eras."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mcp import Client
+from tests.adapters.rows import SAYS
+from tests.adapters.speaking import ERAS
+from tests.adapters.strict_server import Strict
+
+from argfit.adapters.mcp_client import fit
+from argfit.core.refusal import PROBLEMS
+
+NAME = "get_symbol_info"
+REFUSED = SAYS.format(NAME, "line must be a whole number.")
+
+
+def of_client(client: Client, **options: Any) -> Any:
+    return fit(client, **options)
+
+
+def of_session(client: Client, **options: Any) -> Any:
+    return fit(client.session, **options)
+
+
+SEAMS = pytest.mark.parametrize("seam", [of_client, of_session], ids=["Client", "ClientSession"])
+BOTH = pytest.mark.parametrize("era", ERAS)
+
+
+def said(strict: Strict, era: str, seam: Callable[..., Any], *calls: Any, **options: Any) -> list[tuple[bool, str]]:
+    """What came of calls by one client."""
+
+    async def speak() -> list[tuple[bool, str]]:
+        async with Client(strict.server, mode=era) as client:
+            caller = seam(client, **options)
+            results = [await caller.call_tool(NAME, arguments) for arguments in calls]
+        return [(bool(result.is_error), result.content[0].text) for result in results]
+
+    return asyncio.run(speak())
+
+
+@BOTH
+@SEAMS
+def test_what_a_struct_makes_of_a_call_is_sent_as_the_schema_takes_it(era: str, seam: Any) -> None:
+    strict = Strict()
+    sent = {"file": "a.go", "line": 5.0}
+    assert said(strict, era, lambda client: client, sent) == [(True, "line must be of int, not 5.0")]
+    assert said(strict, era, seam, sent, {"line": 6}) == [(False, "found"), (False, "found")]
+    assert [repr(one) for one in strict.got[1:]] == ["{'file': 'a.go', 'line': 5}", "{'line': 6}"]
+    assert sent == {"file": "a.go", "line": 5.0}
+
+
+@BOTH
+@SEAMS
+def test_repairs_are_made_on_request_only(era: str, seam: Any) -> None:
+    assert said(Strict(), era, seam, {"line": "5"}) == [(True, "line must be of int, not '5'")]
+    assert said(Strict(), era, seam, {"line": "5"}, repairs=["unquote"]) == [(False, "found")]
+
+
+@BOTH
+@SEAMS
+def test_a_call_that_does_not_fit_is_answered_here_where_that_is_asked_for(
+    era: str, seam: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    strict = Strict()
+    with caplog.at_level(logging.DEBUG, logger="argfit"):
+        assert said(strict, era, seam, {"line": "s3cret"}, {"line": 5.0}, on_misfit="refuse") == [
+            (True, REFUSED),
+            (False, "found"),
+        ]
+    assert strict.got == [{"line": 5}]
+    assert [f"{one.levelname} {one.getMessage()}" for one in caplog.records if one.name == "argfit"] == [
+        f"INFO MCP tool {NAME} refused the call: argument line is invalid.",
+        f"DEBUG MCP tool {NAME}: argument line fitted (whole-number).",
+    ]
+
+
+@SEAMS
+def test_a_refusal_names_its_problems_as_data_too(seam: Any) -> None:
+    async def speak() -> Any:
+        async with Client(Strict().server) as client:
+            return await seam(client, on_misfit="refuse").call_tool(NAME, {})
+
+    assert asyncio.run(speak()).meta[PROBLEMS] == [{"path": ["line"], "code": "required", "words": "is required"}]
+
+
+@BOTH
+@SEAMS
+def test_a_server_is_listed_once_and_again_before_a_refusal(era: str, seam: Any) -> None:
+    strict = Strict()
+
+    async def speak() -> list[str]:
+        async with Client(strict.server, mode=era) as client:
+            caller = seam(client, on_misfit="refuse")
+            texts = [(await caller.call_tool(NAME, {"line": line})).content[0].text for line in (5.0, 6.0, 7)]
+            assert strict.listed == 2  # pages
+            strict.line = "string"
+            texts.append((await caller.call_tool(NAME, {"line": "x"})).content[0].text)
+            assert strict.listed == 4
+            texts.append((await caller.call_tool(NAME, {"line": 5})).content[0].text)
+            return texts
+
+    assert asyncio.run(speak()) == ["found"] * 4 + [SAYS.format(NAME, "line must be text.")]
+
+
+@SEAMS
+def test_a_tool_that_is_not_listed_and_arguments_that_are_none_go_as_they_came(seam: Any) -> None:
+    strict = Strict()
+
+    async def speak() -> None:
+        async with Client(strict.server) as client:
+            caller = seam(client)
+            await caller.call_tool("hidden", {"line": 5.0})
+            await caller.call_tool("other")
+
+    asyncio.run(speak())
+    assert strict.got == [{"line": 5.0}, None]
+
+
+@SEAMS
+def test_a_server_that_cannot_be_listed_is_called_all_the_same(seam: Any) -> None:
+    strict = Strict()
+
+    async def fails(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("s3cret")
+
+    async def speak() -> str:
+        async with Client(strict.server) as client:
+            caller = seam(client, on_misfit="refuse")
+            caller.list_tools = fails
+            return str((await caller.call_tool(NAME, {"line": 5.0})).content[0].text)
+
+    assert asyncio.run(speak()) == "line must be of int, not 5.0"
+
+
+def test_names_that_are_none_of_the_choices_are_errors_that_name_them() -> None:
+    client = Client(Strict().server)
+    with pytest.raises(ValueError, match="on_misfit is one of 'forward', 'refuse', not 'explain'"):
+        fit(client, on_misfit="explain")
+    with pytest.raises(ValueError, match="no repair 'unqote'; the nearest is 'unquote'"):
+        fit(client, repairs=["unqote"])
