@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-DEMO = Path(__file__).parents[1] / "demo" / "first_light.py"
+DEMO = Path(__file__).parents[1] / "demo"
 SCRIPTS = [Path(sys.executable).with_name(name) for name in ("mcp-server-fetch", "mcp-server-fetch.exe")]
 
 
@@ -14,7 +14,8 @@ SCRIPTS = [Path(sys.executable).with_name(name) for name in ("mcp-server-fetch",
     not any(script.is_file() for script in SCRIPTS),
     reason="mcp-server-fetch is not installed in this environment",
 )
-def test_the_demos_three_calls_go_as_stated() -> None:
-    run = subprocess.run([sys.executable, DEMO], capture_output=True, text=True, timeout=60, check=False)
+@pytest.mark.parametrize("program", ["first_light.py", "over_struct.py"])
+def test_a_demos_calls_go_as_stated(program: str) -> None:
+    run = subprocess.run([sys.executable, DEMO / program], capture_output=True, text=True, timeout=90, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stderr == ""
