@@ -7,7 +7,7 @@ PYTHON ?= python3
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check farm farm-check client-check bench battery properties mutants sweep lock clean
+.PHONY: help run test check farm farm-check client-check adapters bench battery properties mutants sweep lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -42,6 +42,12 @@ farm-check:  ## a live run of the example: consent, every kind of bad call in bo
 client-check:  ## a model's call over a protobuf Struct: refused by a strict server, and answered with one line more
 	@$(INSTALL) .venv requirements/dev.txt
 	@$(VENV) demo/over_struct.py
+
+adapters:  ## every client adapter against its real library, each kind in an environment of its own
+	@set -e; for list in agents langchain adk; do \
+		$(INSTALL) .venv-$$list requirements/$$list.txt; \
+		echo "$$list:"; PYTHONPATH=. .venv-$$list/bin/python -m pytest -q --noconftest tests/agents; \
+	done
 
 bench:  ## measure: every number in the docs comes from here; CORPUS="..." adds the tools listed in these folders
 	@$(INSTALL) .venv-bench requirements/bench.txt
@@ -79,8 +85,11 @@ lock:  ## renew the pinned lists in requirements/ from pyproject.toml and the .i
 		cp .venv-lock/all.txt .venv-lock/$$list.txt; \
 		$(COMPILE) requirements/$$list.in --output-file .venv-lock/$$list.txt; \
 	done
-	@cd .venv-lock && mv run.txt farm.txt dev.txt bench.txt ../requirements
+	@set -e; for list in agents langchain adk; do \
+		$(COMPILE) requirements/$$list.in --output-file .venv-lock/$$list.txt; \
+	done  # each by itself: they do not go with each other
+	@cd .venv-lock && mv run.txt farm.txt dev.txt bench.txt agents.txt langchain.txt adk.txt ../requirements
 
 clean:  ## remove environments, caches and build leftovers
-	rm -rf .venv .venv-bench .venv-lock .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist src/*.egg-info
+	rm -rf .venv .venv-* .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist src/*.egg-info
 	find . -path ./.git -prune -o -name __pycache__ -prune -exec rm -rf {} +

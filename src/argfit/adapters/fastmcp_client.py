@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any
 
 from fastmcp import Client
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 
 from argfit.dispatch import Dispatch, Refusal
 
@@ -35,8 +35,7 @@ def fit(
     async def call_tool_mcp(name: str, arguments: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         decided = await dispatch.decide(name, arguments, lambda: client.list_tools(cache_mode="refresh"))
         if isinstance(decided, Refusal):
-            content = TextContent(type="text", text=decided.text)
-            return CallToolResult(content=[content], is_error=True, _meta=decided.meta)
+            return CallToolResult.model_validate(decided.result)
         return await call(name, decided, *args, **kwargs)
 
     @wraps(new)

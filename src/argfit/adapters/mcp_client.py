@@ -10,7 +10,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from mcp import Client, ClientSession
-from mcp_types import CallToolResult, PaginatedRequestParams, TextContent
+from mcp_types import CallToolResult, PaginatedRequestParams
 
 from argfit.dispatch import Dispatch, Refusal
 
@@ -40,8 +40,7 @@ def fit(
     async def call_tool(name: str, arguments: dict[str, Any] | None = None, *args: Any, **kwargs: Any) -> Any:
         decided = await dispatch.decide(name, arguments, lambda: _tools(client))
         if isinstance(decided, Refusal):
-            content = TextContent(type="text", text=decided.text)
-            return CallToolResult(content=[content], is_error=True, _meta=decided.meta)
+            return CallToolResult.model_validate(decided.result)
         return await call(name, decided, *args, **kwargs)
 
     target.call_tool = call_tool

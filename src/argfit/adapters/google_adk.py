@@ -1,0 +1,45 @@
+"""Google's Agent Development Kit (2.x): `before_tool_callback=fit()` sends what a tool's schema takes.
+
+Rules
+- The seam is an agent's callback before a tool. It has the tool of the call at hand, as its server listed it, and tells
+  MCP tools from the agent's own, which it leaves alone.
+- The arguments are the framework's own copy of what the model wrote, to be changed in place.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from google.adk.tools.mcp_tool.mcp_tool import McpTool
+
+from argfit.dispatch import Dispatch, Refusal
+
+Callback = Callable[[Any, dict[str, Any], Any], Awaitable[dict[str, Any] | None]]
+
+
+def fit(
+    *, repairs: Iterable[str] | str = (), formats: Iterable[str] | str = (), on_misfit: str = "forward"
+) -> Callback:
+    """A `before_tool_callback` for an `LlmAgent`, that fits the arguments of its MCP tools.
+
+    `repairs` names repairs to make (none by default), `formats` those that count; with `on_misfit="refuse"` a call that
+    does not fit is answered here, as a result with `isError`. Raises ValueError for a name that is none of these.
+    """
+    dispatch = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
+
+    async def before_tool_callback(tool: Any, args: dict[str, Any], tool_context: Any) -> dict[str, Any] | None:
+        if not isinstance(tool, McpTool):
+            return None
+        listed = tool.raw_mcp_tool
+
+        async def again() -> list[Any]:
+            return [listed]  # the framework lists its tools at the start of each run
+
+        decided = await dispatch.decide(listed.name, args, again, tool=listed)
+        if isinstance(decided, Refusal):
+            return decided.result
+        if decided is not args:
+            args.clear()
+            args.update(decided)
+        return None
+
+    return before_tool_callback

@@ -1,0 +1,74 @@
+"""langchain-mcp-adapters (0.3): `fit(client)` sends what a tool's schema takes, and refuses the rest if asked.
+
+Rules
+- The seam is a tool interceptor, the innermost: what others make of a call is fitted, too.
+- In a graph the tool of the call is at hand (`runtime.tools`); one that is called by itself is looked up at its server.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from langchain_mcp_adapters.client import MultiServerMCPClient
+from langchain_mcp_adapters.interceptors import MCPToolCallRequest
+from mcp.types import CallToolResult
+
+from argfit.dispatch import Dispatch, Refusal
+
+_PAGES = 1_000
+
+
+def fit(
+    client: MultiServerMCPClient,
+    *,
+    repairs: Iterable[str] | str = (),
+    formats: Iterable[str] | str = (),
+    on_misfit: str = "forward",
+) -> MultiServerMCPClient:
+    """Fit what the tools of a client send, those that are got from now on, and return the client.
+
+    `repairs` names repairs to make (none by default), `formats` those that count; with `on_misfit="refuse"` a call that
+    does not fit is answered here, as a result with `isError`, which the model sees as a `ToolMessage` of status
+    `error`. Raises ValueError for a name that is none of these.
+    """
+    dispatches: dict[str, Dispatch] = {}
+
+    def dispatch_of(server: str) -> Dispatch:
+        if server not in dispatches:
+            dispatches[server] = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
+        return dispatches[server]
+
+    async def fitting(request: MCPToolCallRequest, handler: Callable[[MCPToolCallRequest], Awaitable[Any]]) -> Any:
+        server = request.server_name
+        decided = await dispatch_of(server).decide(
+            request.name, request.args, lambda: _tools(client, server), tool=_at_hand(request)
+        )
+        if isinstance(decided, Refusal):
+            return CallToolResult.model_validate(decided.result)
+        return await handler(request.override(args=decided))
+
+    dispatch_of("")  # a name that is none of the choices is an error here and now
+    client.tool_interceptors = [*(client.tool_interceptors or ()), fitting]
+    return client
+
+
+def _at_hand(request: MCPToolCallRequest) -> dict[str, Any] | None:
+    """The tool of a call that is made in a graph, as its server listed it; None elsewhere."""
+    names = (request.name, f"{request.server_name}_{request.name}")
+    for tool in getattr(request.runtime, "tools", None) or ():
+        schema = getattr(tool, "args_schema", None)
+        if getattr(tool, "name", None) in names and isinstance(schema, dict):
+            return {"name": request.name, "inputSchema": schema, "annotations": getattr(tool, "metadata", None) or {}}
+    return None
+
+
+async def _tools(client: MultiServerMCPClient, server: str) -> list[Any]:
+    found: list[Any] = []
+    cursor: str | None = None
+    async with client.session(server) as session:
+        for _ in range(_PAGES):
+            page = await session.list_tools(cursor=cursor)
+            found += page.tools
+            cursor = page.nextCursor
+            if cursor is None:
+                break
+    return found

@@ -1,0 +1,55 @@
+"""The OpenAI Agents SDK (0.x): `fit(server)` sends what a tool's schema takes, and refuses the rest if asked.
+
+Rules
+- The seam is `call_tool` of the very MCP server object. What it returns with `isError` the model sees as it is; what it
+  raises the SDK hides behind words of its own.
+"""
+
+from collections.abc import Iterable
+from functools import wraps
+from typing import Any, TypeVar
+
+from agents.mcp import MCPServer
+from mcp.types import CallToolResult
+
+from argfit.dispatch import Dispatch, Refusal
+
+AnyServer = TypeVar("AnyServer", bound=MCPServer)
+
+
+def fit(
+    server: AnyServer,
+    *,
+    repairs: Iterable[str] | str = (),
+    formats: Iterable[str] | str = (),
+    on_misfit: str = "forward",
+) -> AnyServer:
+    """Fit what is sent to an MCP server, and return the server.
+
+    `server` is any `agents.mcp.MCPServer`, connected or not; `repairs` names repairs to make (none by default),
+    `formats` those that count; with `on_misfit="refuse"` a call that does not fit is answered here, as a result with
+    `isError`. Raises ValueError for a name that is none of these.
+    """
+    dispatch = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
+    target: Any = server
+    call = target.call_tool
+    known: list[Any] | None = None  # what was listed when it was last asked for
+
+    async def tools() -> list[Any]:
+        nonlocal known
+        at_hand, known = known, target.cached_tools
+        if known is None or known is at_hand:
+            if hasattr(target, "invalidate_tools_cache"):
+                target.invalidate_tools_cache()
+            known = await target.list_tools()
+        return known
+
+    @wraps(call)
+    async def call_tool(tool_name: str, arguments: dict[str, Any] | None, *args: Any, **kwargs: Any) -> Any:
+        decided = await dispatch.decide(tool_name, arguments, tools)
+        if isinstance(decided, Refusal):
+            return CallToolResult.model_validate(decided.result)
+        return await call(tool_name, decided, *args, **kwargs)
+
+    target.call_tool = call_tool
+    return server

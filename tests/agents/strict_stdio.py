@@ -1,0 +1,55 @@
+"""A strict MCP server on stdio that needs nothing but Python: it takes whole numbers spelled as such only.
+
+It answers with the very text of the arguments it was sent. Its one tool is on the second page of its listing, or on the
+first where it is started with an argument.
+"""
+
+import json
+import re
+import sys
+from typing import Any
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"line": {"type": "integer"}, "file": {"type": "string"}},
+    "required": ["line"],
+}
+
+
+def answer(message: dict[str, Any], line: str) -> dict[str, Any]:
+    """The result of a request."""
+    method, params = message["method"], message.get("params") or {}
+    if method == "initialize":
+        return {
+            "protocolVersion": params["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "strict", "version": "1"},
+        }
+    if method == "tools/list":
+        if not params.get("cursor") and not sys.argv[1:]:
+            return {"tools": [{"name": "other", "inputSchema": {"type": "object"}}], "nextCursor": "2"}
+        return {"tools": [{"name": "get_symbol_info", "description": "Finds.", "inputSchema": SCHEMA}]}
+    if method == "tools/call":
+        found = re.search(r'"arguments":\s*(\{[^{}]*\})', line)
+        got = found[1].replace(" ", "") if found else "nothing"
+        fine = type(params.get("arguments", {}).get("line")) is int
+        return {"content": [{"type": "text", "text": f"{'found' if fine else 'refused'} {got}"}], "isError": not fine}
+    return {}
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" in message and "method" in message:
+            reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+            if message["method"] in ("initialize", "tools/list", "tools/call", "ping"):
+                reply["result"] = answer(message, line)
+            else:
+                reply["error"] = {"code": -32601, "message": "Method not found"}
+            sys.stdout.write(json.dumps(reply) + "\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

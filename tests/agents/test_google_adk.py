@@ -1,0 +1,91 @@
+"""`fit` as a callback of Google's Agent Development Kit, in an agent whose model is a script."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+from tests.agents.conftest import NAME, REFUSED, SERVER
+
+pytest.importorskip("google.adk", reason="google-adk is not installed: `make adapters`")
+
+from google.adk.agents import LlmAgent
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.adk.tools.mcp_tool import McpToolset
+from google.adk.tools.mcp_tool.mcp_session_manager import StdioConnectionParams
+from google.genai.types import Content, FunctionCall, Part
+from mcp import StdioServerParameters
+
+from argfit.adapters.google_adk import fit
+
+
+def own(line: float) -> str:
+    """A tool of the agent's own."""
+    return f"own {line!r}"
+
+
+class Script(BaseLlm):
+    """A model that makes the calls it was given, one by one."""
+
+    calls: list[Any]
+
+    async def generate_content_async(
+        self,
+        llm_request: LlmRequest,
+        stream: bool = False,  # noqa: FBT002 - as the kit has it
+    ) -> AsyncGenerator[LlmResponse, None]:
+        made = sum(1 for content in llm_request.contents for part in content.parts or () if part.function_response)
+        part = Part(text="done")
+        if made < len(self.calls):
+            name, arguments = self.calls[made]
+            part = Part(function_call=FunctionCall(name=name, args=arguments))
+        yield LlmResponse(content=Content(role="model", parts=[part]))
+
+
+def said(*calls: Any, callback: Any = None, name: str = NAME) -> list[str]:
+    """What the model is told of its calls."""
+
+    async def run() -> list[str]:
+        parameters = StdioServerParameters(command=SERVER[0], args=[*SERVER[1:], "one page"])  # it reads no second
+        tools = McpToolset(connection_params=StdioConnectionParams(server_params=parameters))
+        model = Script(model="script", calls=[(name, call) for call in calls])
+        agent = LlmAgent(name="a", model=model, tools=[tools, own], before_tool_callback=callback)
+        runner = InMemoryRunner(agent=agent, app_name="app")
+        session = await runner.session_service.create_session(app_name="app", user_id="u")
+        told: list[str] = []
+        asked = Content(role="user", parts=[Part(text="go")])
+        async for event in runner.run_async(user_id="u", session_id=session.id, new_message=asked):
+            for part in (event.content.parts if event.content else None) or ():
+                if part.function_response:
+                    response = part.function_response.response
+                    told.append(response["content"][0]["text"] if "content" in response else str(response["result"]))
+        await tools.close()
+        return told
+
+    return asyncio.run(run())
+
+
+def test_what_a_struct_makes_of_a_call_is_sent_as_the_schema_takes_it() -> None:
+    sent = {"line": 5.0, "file": "a.go"}
+    assert said(sent) == ['refused {"line":5.0,"file":"a.go"}']
+    assert said(sent, {"line": 6.0}, callback=fit()) == ['found {"line":5,"file":"a.go"}', 'found {"line":6}']
+
+
+def test_repairs_are_made_on_request_only() -> None:
+    assert said({"line": "5"}, callback=fit()) == ['refused {"line":"5"}']
+    assert said({"line": "5"}, callback=fit(repairs=["unquote"])) == ['found {"line":5}']
+
+
+def test_a_call_that_does_not_fit_is_answered_here_where_that_is_asked_for() -> None:
+    told = said({"line": "five"}, {"line": 7.0}, callback=fit(on_misfit="refuse"))
+    assert told == [REFUSED, 'found {"line":7}']
+
+
+def test_the_agents_own_tools_are_left_alone() -> None:
+    assert said({"line": 5.0}, callback=fit(on_misfit="refuse"), name="own") == ["own 5.0"]
+
+
+def test_names_that_are_none_of_the_choices_are_errors_here_and_now() -> None:
+    with pytest.raises(ValueError, match="on_misfit is one of"):
+        fit(on_misfit="explain")

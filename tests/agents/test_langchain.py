@@ -1,0 +1,70 @@
+"""`fit` on langchain-mcp-adapters, with its own tools, by themselves and in a graph."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.agents.conftest import NAME, REFUSED, SERVER
+
+pytest.importorskip("langchain_mcp_adapters", reason="langchain-mcp-adapters is not installed: `make adapters`")
+
+from langchain_core.messages import AIMessage
+from langchain_mcp_adapters.client import MultiServerMCPClient
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+
+from argfit.adapters.langchain import fit
+
+
+def client(**options: Any) -> MultiServerMCPClient:
+    return MultiServerMCPClient({"s": {"command": SERVER[0], "args": SERVER[1:], "transport": "stdio"}}, **options)
+
+
+async def alone(made: MultiServerMCPClient, arguments: Any) -> str:
+    """A tool that is called by itself."""
+    tools = {tool.name.removeprefix("s_"): tool for tool in await made.get_tools()}
+    call = {"name": NAME, "args": arguments, "id": "1", "type": "tool_call"}
+    message = await tools[NAME].ainvoke(call)
+    return f"{message.status}: {message.content[0]['text']}"
+
+
+async def in_a_graph(made: MultiServerMCPClient, arguments: Any) -> str:
+    """A tool that a graph calls."""
+    tools = await made.get_tools()
+    name = next(tool.name for tool in tools if tool.name.endswith(NAME))
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", ToolNode(tools))
+    graph.add_edge(START, "tools")
+    graph.add_edge("tools", END)
+    asked = AIMessage(content="", tool_calls=[{"name": name, "args": arguments, "id": "1", "type": "tool_call"}])
+    said = await graph.compile().ainvoke({"messages": [asked]})
+    message = said["messages"][-1]
+    return f"{message.status}: {message.content[0]['text']}"
+
+
+WAYS = pytest.mark.parametrize("way", [alone, in_a_graph])
+
+
+@WAYS
+@pytest.mark.parametrize("prefix", [False, True])
+def test_what_a_struct_makes_of_a_call_is_sent_as_the_schema_takes_it(way: Any, prefix: bool) -> None:
+    sent = {"line": 5.0, "file": "a.go"}
+    bare = asyncio.run(way(client(tool_name_prefix=prefix), sent))
+    assert bare == 'error: refused {"line":5.0,"file":"a.go"}'
+    assert asyncio.run(way(fit(client(tool_name_prefix=prefix)), sent)) == 'success: found {"line":5,"file":"a.go"}'
+
+
+@WAYS
+def test_repairs_are_made_on_request_only(way: Any) -> None:
+    assert asyncio.run(way(fit(client()), {"line": "5"})) == 'error: refused {"line":"5"}'
+    assert asyncio.run(way(fit(client(), repairs=["unquote"]), {"line": "5"})) == 'success: found {"line":5}'
+
+
+@WAYS
+def test_a_call_that_does_not_fit_is_answered_here_where_that_is_asked_for(way: Any) -> None:
+    assert asyncio.run(way(fit(client(), on_misfit="refuse"), {"line": "five"})) == f"error: {REFUSED}"
+
+
+def test_names_that_are_none_of_the_choices_are_errors_here_and_now() -> None:
+    with pytest.raises(ValueError, match="nearest is 'unquote'"):
+        fit(client(), repairs=["unqote"])
