@@ -16,7 +16,7 @@ def _blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("shown", _blocks("python"), ids=["fitter", "guard"])
+@pytest.mark.parametrize("shown", _blocks("python"), ids=["fitter", "guard", "client"])
 def test_the_python_in_the_readme_runs(shown: str) -> None:
     subprocess.run([sys.executable, "-W", "error", "-c", shown], check=True, timeout=60)
 
