@@ -4,6 +4,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -26,4 +27,6 @@ def test_a_snippet_works_when_pasted(shown: str) -> None:
         found = None
     if found is None:
         pytest.skip(f"{needed} is not installed here")
+    if needed == "mcp" and version("mcp").startswith("1."):
+        pytest.skip("the adapter is for mcp 2, and LangChain's goes with mcp 1")
     subprocess.run([sys.executable, "-c", shown], check=True, timeout=120, cwd=ROOT)
