@@ -29,6 +29,8 @@ def answer(message: dict[str, Any], line: str) -> dict[str, Any]:
         if not params.get("cursor") and not sys.argv[1:]:
             return {"tools": [{"name": "other", "inputSchema": {"type": "object"}}], "nextCursor": "2"}
         return {"tools": [{"name": "get_symbol_info", "description": "Finds.", "inputSchema": SCHEMA}]}
+    if method == "tools/call" and params["name"] == "other":
+        sys.exit(0)  # a server that goes away
     if method == "tools/call":
         found = re.search(r'"arguments":\s*(\{[^{}]*\})', line)
         got = found[1].replace(" ", "") if found else "nothing"

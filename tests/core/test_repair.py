@@ -78,6 +78,12 @@ def test_unions_that_hold_unions_are_not_tried_in_all_their_combinations() -> No
     assert Fitter(schema, repairs=["all"]).fit({"a": {"x": "z"}}).message == "a.x must be a whole number."
 
 
+def test_a_hundred_thousand_bad_items_are_named_as_fast_as_they_are_read() -> None:
+    fitter = Fitter({"properties": {"a": {"type": "array", "items": {"type": "integer"}}}}, repairs=["unquote"])
+    fit = fitter.fit({"a": ["x"] * 100_000})
+    assert (len(fit.problems), fit.more) == (10, 99_990)
+
+
 @given(data=st.data(), schema=outlines(), words=st.lists(WORDS, max_size=3))
 def test_repairs_end_valid_repeat_nothing_and_agree_in_text_and_value(
     data: st.DataObject, schema: dict[str, Any], words: list[str]

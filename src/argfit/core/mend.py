@@ -290,12 +290,20 @@ class Mender:
         for key, part in parts.items():
             if part.problems:
                 told[*path, key] = told[part.problems[0].path[: len(path) + 1]] = part.problems
-        found = [told.get(problem.path[: len(path) + 1], (problem,)) for problem in problems]
+        found: dict[Problem, None] = {}
+        spoken: set[Path] = set()
+        for problem in problems:
+            place = problem.path[: len(path) + 1]
+            if place not in told:
+                found[problem] = None
+            elif place not in spoken:
+                spoken.add(place)
+                found.update(dict.fromkeys(told[place]))
         return Mended(
             made,
             tuple(change for part in parts.values() for change in part.changes),
             tuple(edit for part in parts.values() for edit in part.edits),
-            tuple(dict.fromkeys(problem for problems in found for problem in problems)),
+            tuple(found),
         )
 
 
