@@ -1,12 +1,14 @@
 """What pydantic binds: which arguments it takes by rules of their author's own, and what it refused where."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from argfit.core.guarding import BindFault
 
+_TYPES = ("pydantic.types", "pydantic.networks", "pydantic.color")  # whose validators are a type's, not an author's
 _OWN = frozenset({"function-before", "function-plain", "function-wrap"})
 _KINDS = {"missing": "required", "missing_argument": "required", "missing_keyword_only_argument": "required"} | {
     "extra_forbidden": "unknown",
@@ -21,12 +23,19 @@ def binders_own(model: type[BaseModel]) -> frozenset[str]:
     """The arguments, by their published names, that a validator of their author's own may take in any shape."""
     schema = model.__pydantic_core_schema__
     definitions = {part["ref"]: part for part in _parts(schema) if "ref" in part}
-    found = set()
-    for name, field in model.model_fields.items():
-        core = next((part["fields"][name] for part in _parts(schema) if name in part.get("fields", ())), None)
-        if core is not None and has_own(core, definitions.values()):
-            found.add(field.alias or name)
-    return frozenset(found)
+    fields = _fields_of(schema, definitions)
+    return frozenset(
+        field.alias or name
+        for name, field in model.model_fields.items()
+        if name in fields and has_own(fields[name], definitions.values())
+    )
+
+
+def _fields_of(schema: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The core schemas of a model's own fields: what is around them is seen through."""
+    while isinstance(schema, dict) and "fields" not in schema:
+        schema = definitions.get(schema.get("schema_ref", "")) or schema.get("schema")
+    return schema["fields"] if isinstance(schema, dict) else {}
 
 
 def faults(error: ValidationError) -> list[BindFault]:
@@ -52,7 +61,10 @@ def has_own(core: Any, definitions: Iterable[dict[str, Any]]) -> bool:
 
 def _is_pydantics(part: dict[str, Any]) -> bool:
     function = part.get("function", {}).get("function")
-    return str(getattr(function, "__module__", "")).partition(".")[0] in ("pydantic", "pydantic_core")
+    if isinstance(function, partial):
+        function = function.func
+    module = str(getattr(function, "__module__", ""))
+    return module.startswith("pydantic._internal") or module in _TYPES
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:

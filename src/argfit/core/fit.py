@@ -169,7 +169,7 @@ def _fit_quoted(engine: Engine, text: str) -> tuple[Fit, _Rounds]:
         return Fit(False, text, problems=(words.not_an_object(),)), ()
     inner = b"{}" if empty else text.encode("utf-8", "surrogatepass")
     # only an object's text is one: "null" is not told from nothing, nor is text decoded twice
-    if not inner.startswith(b"{") or text != text.strip() or not _can_be_read(inner):
+    if not inner.startswith(b"{") or text != text.strip() or not can_be_read(inner):
         return Fit(False, text, problems=(words.not_an_object(),)), ()
     fit = fit_text(engine, inner)
     if not fit.ok:
@@ -179,7 +179,7 @@ def _fit_quoted(engine: Engine, text: str) -> tuple[Fit, _Rounds]:
     return Fit(True, fit.arguments, (change, *fit.changes)), ((edit,),)
 
 
-def _can_be_read(text: bytes) -> bool:
+def can_be_read(text: bytes) -> bool:
     """Whether a text is JSON that everyone reads alike."""
     try:
         json_text.read(text)

@@ -15,13 +15,16 @@ from typing import Any
 import msgspec
 
 from argfit.core import problem as words
+from argfit.core import text as json_text
 from argfit.core.choices import WIDENING
 from argfit.core.engine import Engine, compile_engine
-from argfit.core.fit import PROBLEMS_HELD, Fit, fit_value
+from argfit.core.fit import PROBLEMS_HELD, Fit, can_be_read, fit_value
+from argfit.core.mend import DROP_EMPTY
 from argfit.core.node import Node
 from argfit.core.place import item_at, member_at
 from argfit.core.plan import together
 from argfit.core.problem import Path, Problem
+from argfit.core.repair import UNQUOTE
 
 REPAIRS = ("unquote", "rename-case")  # on a server, where nothing else is named
 CONTRACTS = ("schema", "binder")
@@ -43,6 +46,19 @@ class Rules(msgspec.Struct, frozen=True):
     def with_formats(self, formats: frozenset[str]) -> "Rules":
         """The same rules with other formats that count."""
         return msgspec.structs.replace(self, formats=formats)
+
+
+def spelled_out(sent: Any, rules: Rules) -> dict[str, Any] | None:
+    """The arguments that were sent as text, where a repair makes an object of it and everyone reads it alike."""
+    if not isinstance(sent, str):
+        return None
+    if sent == "" and DROP_EMPTY in rules.repairs:
+        return {}
+    text = sent.encode("utf-8", "surrogatepass")
+    if UNQUOTE not in rules.repairs or not sent.startswith("{") or sent != sent.strip() or not can_be_read(text):
+        return None
+    decoded = json_text.loads(text)
+    return decoded if isinstance(decoded, dict) else None
 
 
 class BindFault(msgspec.Struct, frozen=True):
@@ -82,7 +98,10 @@ class Guarded:
 
     def decides(self, fit: Fit) -> bool:
         """Whether a fit that is not ok refuses the call by itself."""
-        return not fit.ok and (self._rules.contract == "schema" or not isinstance(fit.arguments, dict))
+        if fit.ok or self._rules.contract == "schema" or not isinstance(fit.arguments, dict):
+            return not fit.ok
+        stray = any(one.code == "unknown" and len(one.path) == 1 for one in fit.problems)
+        return stray and self._rules.unknown == "refuse"  # the binder would drop it in silence
 
     def refused_by_binder(self, fit: Fit, faults: Iterable[BindFault]) -> Fit:
         """The fit with what the binder refused; what the schema says of the same places is said in its words."""

@@ -22,7 +22,7 @@ from argfit.core.edit import Edit
 from argfit.core.engine import Engine
 from argfit.core.place import At, item_at
 from argfit.core.plan import together
-from argfit.core.problem import Path
+from argfit.core.problem import Path, Problem
 from argfit.core.rename import refuses, rename_rule, renames_in
 from argfit.core.shape import Shape
 from argfit.core.spelling import Change, apply
