@@ -1,40 +1,44 @@
 """FastMCP servers (4.x): `guard(server)` names a bad argument, runs nothing, and logs one quiet line.
 
 Rules
-- A call is decided on where the tool itself begins: inside every middleware, interceptor and auth check.
+- A call from the wire is decided on where the tool itself begins: inside every middleware, interceptor and auth check.
+  What a tool, or a program, calls in process is theirs, and goes as if there were no guard.
+- All that stand in between see what the tool will get: the object that a text spells; and the errors FastMCP raises.
 - The arguments part of the tool's own pydantic schema binds, once; the function gets what was bound.
 - The tool's own refusal keeps its text; a fault stays FastMCP's to log, and tells the caller nothing.
 """
 
-import functools
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+import logging
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 from fastmcp import FastMCP
-from fastmcp.exceptions import AuthorizationError, ToolError
-from fastmcp.server.dependencies import without_injected_parameters
+from fastmcp.exceptions import AuthorizationError, FastMCPError, ToolError, ValidationError
+from fastmcp.server.dependencies import fastmcp_request_ctx
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.transforms import Transform
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.base import ToolResult
-from fastmcp.tools.function_tool import _strict_input_validation
-from fastmcp.utilities.types import get_cached_typeadapter
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
-from pydantic import ValidationError
-from pydantic_core import SchemaValidator, to_json
+from pydantic import ValidationError as BindError
 
-from argfit.adapters.pydantic_binder import faults, has_own
+from argfit.adapters.fastmcp_binder import Binder
+from argfit.adapters.pydantic_binder import faults
 from argfit.core import record, refusal
 from argfit.core.choices import chosen, repairs_named
-from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules
-from argfit.log import Notes, write
+from argfit.core.fit import Fit
+from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, spelled_out
+from argfit.core.repair import UNQUOTE
+from argfit.core.spelling import Change
+from argfit.log import LOGGER, Notes, write
 
 _CALL = "tools/call"
-_UNSHAPED = "io.github.argfit/arguments"  # arguments that are no object, on their way to the tool
 _HOSTS = "Error calling tool"  # how the text of a fault begins that FastMCP tells
+_NO_TOOL = "(none of its tools)"
+_VARIANTS = 8  # of one tool, that are kept compiled
 
 
 def guard(
@@ -48,168 +52,231 @@ def guard(
 
     `repairs` names repairs to make; `contract` says whether a call must fit the published schema and bind (`schema`)
     or only bind (`binder`); `unknown="refuse"` also refuses arguments that a tool does not declare. Raises ValueError
-    for a name that is none of these.
+    for a name that is none of these, and where the server is guarded by other rules; TypeError for no FastMCP server.
     """
     rules = Rules(repairs_named(repairs), chosen("contract", contract, CONTRACTS), chosen("unknown", unknown, UNKNOWN))
-    if not any(isinstance(one, _Outcome) for one in server.middleware):
-        server.middleware.insert(0, _Outcome())
-        server.add_transform(_Tools(rules))
-        server._mcp_server.middleware.insert(0, _shaped)  # noqa: SLF001 - no public way
+    if not isinstance(server, FastMCP):
+        raise TypeError(f"{type(server).__name__} is no FastMCP server; the official SDK's are for mcp_server.guard")
+    made = next((one for one in server.middleware if isinstance(one, _Outcome)), None)
+    if made is None:
+        calls = _Calls(rules)
+        server.middleware.insert(0, _Outcome(calls))
+        server.add_transform(_Tools(calls))
+        server._mcp_server.middleware.insert(0, calls.let_in)  # noqa: SLF001 - no public way
+    elif made.calls.rules != rules:
+        raise ValueError("this server is guarded already, by other rules; guard it once")
     return server
 
 
-async def _shaped(ctx: Any, call_next: Any) -> Any:
-    """Let a call in whatever the shape of its arguments: what is no object is carried in one."""
-    params = ctx.params
-    arguments = params.get("arguments") if ctx.method == _CALL and isinstance(params, Mapping) else None
-    if arguments is not None and not isinstance(arguments, dict):
-        ctx = replace(ctx, params={**params, "arguments": {_UNSHAPED: arguments}})
-    return await call_next(ctx)
+class _Call:
+    """One call on its way in: what was sent, and how far it came."""
+
+    def __init__(self, name: Any, sent: Any, rules: Rules) -> None:
+        self.name = str(name)
+        self.inside = False  # the tool is at work
+        self.told = False  # in the log
+        self.sent = sent
+        self.odd = sent is not None and not isinstance(sent, dict)
+        self.spelled_out = spelled_out(sent, rules) if self.odd else None
+
+    def fitted(self, guarded: Guarded, arrived: dict[str, Any]) -> Fit:
+        """Fit the arguments as they arrived behind all middleware, or what is none."""
+        if not self.odd:
+            return guarded.fit(arrived)
+        if self.spelled_out is None:
+            return guarded.fit(self.sent)
+        fit = guarded.fit(arrived)
+        return msgspec.structs.replace(fit, changes=(Change((), UNQUOTE, self.sent, None), *fit.changes))
+
+
+class _Calls:
+    """The calls from the wire that are on their way, and the names of tools that were listed or called."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.names: set[str] = set()
+        self._on_their_way: dict[tuple[int, Any], _Call] = {}  # by session and request
+
+    async def let_in(self, ctx: Any, call_next: Any) -> Any:
+        """Let a call in whatever the shape of its arguments: all see the object that they spell, or none."""
+        params = ctx.params
+        if ctx.method != _CALL or not isinstance(params, dict):
+            return await call_next(ctx)
+        call = _Call(params.get("name"), params.get("arguments"), self.rules)
+        if call.odd:
+            ctx = replace(ctx, params={**params, "arguments": call.spelled_out or {}})
+        key = (id(ctx.session), str(ctx.request_id))
+        self._on_their_way[key] = call
+        try:
+            return await call_next(ctx)
+        finally:
+            self._on_their_way.pop(key, None)
+
+    def current(self) -> _Call | None:
+        """The call from the wire that is being answered here; None where something is called in process."""
+        request = fastmcp_request_ctx.get()
+        return None if request is None else self._on_their_way.get((id(request.session), str(request.request_id)))
+
+    def refused(self, call: _Call | None, name: str) -> None:
+        """Write that a call was refused, once."""
+        if call is None or not call.told:
+            write(record.refused(name if name in self.names else _NO_TOOL))
+        if call is not None:
+            call.told = True
+
+
+class _Misfit(FastMCPError):
+    """Arguments that do not fit, on their way out through all middleware; `result` is what the caller is told."""
+
+    def __init__(self, name: str, fit: Fit) -> None:
+        super().__init__(refusal.text_of(name, fit), log_level=logging.DEBUG)
+        self.result = _error(refusal.text_of(name, fit), refusal.meta_of(fit))
+
+
+class _Fault(FastMCPError):
+    """A fault that is in the log, on its way out."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(refusal.fault_of(name), log_level=logging.DEBUG)
 
 
 class _Outcome(Middleware):
     """What becomes of a call, seen from outside of all other middleware."""
 
+    def __init__(self, calls: _Calls) -> None:
+        self.calls = calls
+
+    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+        """Take note of the names that callers are given."""
+        tools = await call_next(context)
+        self.calls.names.update(tool.name for tool in tools)
+        return tools
+
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-        """Tell nothing of a fault, and log the refusal of a caller who may not call."""
+        """Tell nothing of a fault, and log a refusal that no tool was reached for."""
+        call = self.calls.current()
+        if call is None or call.inside:  # called in process
+            return await call_next(context)
         name = context.message.name
         try:
-            return await call_next(context)
+            result = await call_next(context)
+        except _Misfit as misfit:
+            return misfit.result
+        except _Fault as fault:
+            return _error(str(fault))
         except AuthorizationError as error:
-            write(record.refused(name))
+            self.calls.refused(call, name)
             return _error(str(error))
         except ToolError as error:
-            told_by_host = error.__cause__ is not None and str(error).startswith(_HOSTS)
-            if not told_by_host or isinstance(error.__cause__, MCPError):
+            if not _is_fault(error):
+                self.calls.refused(call, name)
+                raise
+            if isinstance(error.__cause__, MCPError):
                 raise
             return _error(refusal.fault_of(name))
+        if getattr(result, "is_error", False):
+            self.calls.refused(call, name)
+        return result
+
+
+def _is_fault(error: ToolError) -> bool:
+    """Whether it is FastMCP that raised an error, for another that a tool did."""
+    return error.__cause__ is not None and str(error).startswith(_HOSTS)
 
 
 class _Tools(Transform):
     """Gives out each tool with its guard before it."""
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
-        self._guards: dict[str, _ToolGuard] = {}
+    def __init__(self, calls: _Calls) -> None:
+        self._calls = calls
+        self._known: dict[str, list[_Compiled]] = {}
 
     async def get_tool(self, name: str, call_next: Any, *, version: Any = None) -> Any:
         """The tool as it is called."""
         tool = await call_next(name, version=version)
-        if tool is None:
-            return None
-        known = self._guards.get(tool.key)
-        if known is None or known.tool is not tool:
-            known = self._guards[tool.key] = _ToolGuard(tool, self._rules)
-        return known.guarded
+        return None if tool is None else _guarded(tool, self._compiled(tool), self._calls)
+
+    def _compiled(self, tool: Tool) -> "_Compiled":
+        known = self._known.setdefault(tool.key, [])
+        made = next((one for one in known if one.is_of(tool)), None)
+        if made is None:
+            made = _Compiled(tool, self._calls.rules)
+            self._known[tool.key] = [*known[1 - _VARIANTS :], made]
+        return made
 
 
-class _ToolGuard:
-    """One tool and its guard."""
+class _Compiled:
+    """What is worked out once for a tool, however many copies of it FastMCP makes."""
 
     def __init__(self, tool: Tool, rules: Rules) -> None:
-        self.tool = tool
+        self._made_of = (getattr(tool, "fn", None), tool.parameters, tool.annotations)
         destroys = getattr(tool.annotations, "destructive_hint", None) is True
         rules = rules.for_destroying() if destroys else rules
-        self._binder = _Binder(tool.fn) if isinstance(tool, FunctionTool) else None
-        own = self._binder.own if self._binder else frozenset[str]()
-        self._guard = Guarded(tool.parameters, rules, binders_own=own)
-        self._notes = Notes()
-        self.guarded = tool.model_copy(update={"fn": self._binder.bound_call} if self._binder else {})
-        self._run = self.guarded._run  # noqa: SLF001 - what FastMCP calls
-        self._convert = self.guarded.convert_result
-        for method, ours in (("_run", self.run), ("convert_result", self.convert)):
-            object.__setattr__(self.guarded, method, ours)  # a model's methods, for this one copy
+        self.binder = Binder(tool) if isinstance(tool, FunctionTool) else None
+        own = self.binder.own if self.binder else frozenset[str]()
+        self.guarded = Guarded(tool.parameters, rules, binders_own=own)
+        self.notes = Notes()
 
-    async def run(self, arguments: dict[str, Any]) -> Any:
-        """Decide on a call, and run the tool with what was bound."""
-        name = self.tool.name
-        fit = self._guard.fit(arguments.get(_UNSHAPED, arguments))
-        bound: dict[str, Any] | None = None if self._guard.decides(fit) else fit.arguments
-        if bound is not None and self._binder is not None:
-            try:
-                bound = self._binder.bind(bound)
-            except ValidationError as error:
-                fit, bound = self._guard.refused_by_binder(fit, faults(error)), None
-        self._notes.take(name, self._guard.engine.plan, fit)
-        if bound is None:
-            write(record.misfit(name, self._guard.engine.plan, fit.problems))
-            return _error(refusal.text_of(name, fit), refusal.meta_of(fit))
+    def is_of(self, tool: Tool) -> bool:
+        """Whether a tool is the same to its guard."""
+        function, parameters, annotations = self._made_of
+        same = getattr(tool, "fn", None) is function and tool.annotations == annotations
+        return same and (tool.parameters is parameters or tool.parameters == parameters)
+
+
+def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
+    """A copy of a tool with its guard before it, for calls from the wire."""
+    guarded = tool.model_copy()
+
+    async def run(arguments: dict[str, Any]) -> Any:
+        call = calls.current()
+        if call is None or call.inside:
+            return await tool._run(arguments)  # noqa: SLF001 - what FastMCP calls
+        calls.names.add(call.name)
+        call.inside = True
         try:
-            result = await self._run(bound)
+            return await _decide(tool, compiled, call, arguments)
+        except AuthorizationError as error:
+            error.log_level = logging.DEBUG
+            raise
         except ToolError as error:
-            write(record.refused(name))
-            return _error(str(error))
-        if getattr(result, "is_error", False):
-            write(record.refused(name))
-        return result
+            if not _is_fault(error):
+                error.log_level = logging.DEBUG
+                calls.refused(call, call.name)
+            raise
+        finally:
+            call.inside = False  # a middleware may call on again
 
-    def convert(self, value: Any) -> ToolResult:
-        """A tool's result as it is sent; one that cannot be is a fault, not a refusal of the tool's own."""
+    object.__setattr__(guarded, "_run", run)  # a model's method, for this one copy
+    return guarded
+
+
+async def _decide(tool: Tool, compiled: _Compiled, call: _Call, arguments: dict[str, Any]) -> Any:
+    """Refuse a call, or run its tool with what was bound."""
+    guarded, binder = compiled.guarded, compiled.binder
+    fit = call.fitted(guarded, arguments)
+    bound: dict[str, Any] | None = None if guarded.decides(fit) else fit.arguments
+    if bound is not None and binder is not None:
         try:
-            return self._convert(value)
-        except ToolError as error:
-            raise TypeError("the result of a tool cannot be sent") from error
-
-
-class _Binder:
-    """The arguments part of a tool function's pydantic schema, and the function as it is called with what it gave."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        schema = get_cached_typeadapter(without_injected_parameters(function)).core_schema
-        self._arguments, definitions = _arguments_of(schema)
-        self._validator = SchemaValidator(
-            {"type": "definitions", "schema": self._arguments, "definitions": definitions}
-            if definitions
-            else self._arguments
-        )
-        described = self._arguments.get("arguments_schema", [])
-        self.own = frozenset(
-            part.get("alias", part["name"]) for part in described if has_own(part["schema"], definitions)
-        )
-        self._names = [part["name"] for part in described]
-        self.bound_call = self._taking_anything(function)
-
-    def bind(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """What the function is to be called with, by its own names; ValidationError where that cannot be."""
-        strict = _strict_input_validation()
-        by_place, by_name = (
-            self._validator.validate_json(to_json(arguments), strict=True)
-            if strict
-            else self._validator.validate_python(arguments)
-        )
-        return dict(zip(self._names, by_place, strict=False)) | (by_name or {})
-
-    def _taking_anything(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function as one whose published arguments are of any type: they have been bound."""
-        signature = inspect.signature(function)
-        parameters = [
-            one.replace(annotation=Any) if one.name in self._names else one for one in signature.parameters.values()
-        ]
-        if inspect.iscoroutinefunction(function):
-
-            @functools.wraps(function)
-            async def call(*args: Any, **kwargs: Any) -> Any:
-                return await function(*args, **kwargs)
-        else:
-
-            @functools.wraps(function)
-            def call(*args: Any, **kwargs: Any) -> Any:
-                return function(*args, **kwargs)
-
-        call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        hints = inspect.get_annotations(function)
-        call.__annotations__ = {name: Any if name in self._names else hint for name, hint in hints.items()}
-        del call.__wrapped__  # or its types are looked up behind it
-        return call
-
-
-def _arguments_of(schema: Any) -> tuple[Any, list[Any]]:
-    """The arguments part of a call's core schema, and the definitions it may refer to."""
-    definitions: list[Any] = []
-    while schema["type"] != "call":
-        definitions = schema.get("definitions", definitions)
-        schema = schema["schema"]
-    return schema["arguments_schema"], definitions
+            bound = await binder.bind(bound)
+        except BindError as error:
+            fit, bound = guarded.refused_by_binder(fit, faults(error)), None
+    compiled.notes.take(call.name, guarded.engine.plan, fit)
+    try:
+        if bound is not None:
+            return await (tool if binder is None else binder.bound(tool))._run(bound)  # noqa: SLF001 - likewise
+    except (FastMCPError, BindError) as error:
+        if isinstance(error, ToolError | AuthorizationError | _Misfit | _Fault):
+            raise
+        cause = error.__cause__
+        if binder is not None or not isinstance(error, ValidationError) or not isinstance(cause, BindError):
+            # it comes from the tool's body, whatever it looks like
+            LOGGER.exception("MCP tool %s failed.", call.name, extra={"tool": call.name})
+            raise _Fault(call.name) from error
+        fit = guarded.refused_by_binder(fit, faults(cause))
+    call.told = True
+    write(record.misfit(call.name, guarded.engine.plan, fit.problems))
+    raise _Misfit(call.name, fit)
 
 
 def _error(text: str, meta: dict[str, Any] | None = None) -> ToolResult:

@@ -1,0 +1,137 @@
+"""The binder of a FastMCP tool: the arguments part of its function's own pydantic schema, and the function behind it."""
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import anyio
+from fastmcp.exceptions import ToolError
+from fastmcp.server.dependencies import without_injected_parameters
+from fastmcp.tools import FunctionTool, Tool
+from fastmcp.tools.base import ToolResult
+from fastmcp.tools.function_tool import _strict_input_validation
+from fastmcp.utilities.types import get_cached_typeadapter
+from pydantic_core import SchemaValidator, to_json
+
+from argfit.adapters.pydantic_binder import has_own
+
+
+class _Held:
+    """A value that was bound, as it is handed through FastMCP's second look."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Binder:
+    """The arguments part of a tool function's pydantic schema, and the function as it is called with what it gave."""
+
+    def __init__(self, tool: FunctionTool) -> None:
+        function = tool.fn
+        schema = get_cached_typeadapter(without_injected_parameters(function)).core_schema
+        self._arguments, definitions = _arguments_of(schema)
+        self._validator = SchemaValidator(
+            {"type": "definitions", "schema": self._arguments, "definitions": definitions}
+            if definitions
+            else self._arguments
+        )
+        described = self._arguments.get("arguments_schema", [])
+        self.own = frozenset(_name_of(part) for part in described if has_own(part["schema"], definitions))
+        self._names = [part["name"] for part in described]
+        self._in_thread = bool(self.own) and tool.run_in_thread and not inspect.iscoroutinefunction(function)
+        self._call = self._taking_anything(function)
+
+    async def bind(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """What the function is to be called with, by its own names; ValidationError where that cannot be."""
+        if self._in_thread:  # an author's validator of a blocking tool may block, too
+            return await anyio.to_thread.run_sync(self._bind, arguments)
+        return self._bind(arguments)
+
+    def _bind(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        strict = _strict_input_validation()
+        by_place, by_name = (
+            self._validator.validate_json(to_json(arguments), strict=True)
+            if strict
+            else self._validator.validate_python(arguments)
+        )
+        bound = dict(zip(self._names, by_place, strict=False)) | (by_name or {})
+        return {name: _Held(value) for name, value in bound.items()}
+
+    def bound(self, tool: Tool) -> Tool:
+        """The tool as one that is run with what was bound."""
+        bound = tool.model_copy(update={"fn": self._call})
+        convert = bound.convert_result
+
+        def converted(value: Any) -> ToolResult:
+            try:
+                return convert(value)
+            except ToolError as error:
+                raise TypeError("the result of a tool cannot be sent") from error
+
+        object.__setattr__(bound, "convert_result", converted)  # a fault, and no refusal of the tool's own
+        return bound
+
+    def _taking_anything(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function as one whose published arguments are of any type: they have been bound."""
+        names = frozenset(self._names)
+        signature = inspect.signature(function)
+        parameters = [
+            one.replace(annotation=Any, default=one.empty if one.default is one.empty else None)
+            if one.name in names
+            else one
+            for one in signature.parameters.values()
+        ]
+
+        def unheld(values: dict[str, Any]) -> dict[str, Any]:
+            return {
+                name: value.value if isinstance(value, _Held) else value
+                for name, value in values.items()
+                if name not in names or isinstance(value, _Held)
+            }
+
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def call(**values: Any) -> Any:
+                return await function(**unheld(values))
+        else:
+
+            @functools.wraps(function)
+            def call(**values: Any) -> Any:
+                return function(**unheld(values))
+
+        hints = dict(inspect.get_annotations(function))
+        with suppress(Exception):  # as FastMCP has it: what cannot be resolved stays as it is written
+            hints = typing.get_type_hints(function, include_extras=True)
+        call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[one if one.name in names else _resolved(one, hints) for one in parameters]
+        )
+        call.__annotations__ = {name: Any if name in names else hint for name, hint in hints.items()}
+        del call.__wrapped__  # or its types are looked up behind it
+        return call
+
+
+def _resolved(parameter: inspect.Parameter, hints: dict[str, Any]) -> inspect.Parameter:
+    return parameter.replace(annotation=hints.get(parameter.name, parameter.annotation))
+
+
+def _name_of(part: dict[str, Any]) -> str:
+    """The name by which an argument is published."""
+    alias = part.get("alias", part["name"])
+    while isinstance(alias, list) and alias:  # of several, the first
+        alias = alias[0]
+    return str(alias)
+
+
+def _arguments_of(schema: Any) -> tuple[Any, list[Any]]:
+    """The arguments part of a call's core schema, and the definitions it may refer to."""
+    definitions: list[Any] = []
+    while schema["type"] != "call":
+        definitions = schema.get("definitions", definitions)
+        schema = schema["schema"]
+    return schema["arguments_schema"], definitions
