@@ -1,4 +1,4 @@
-"""The binder of a FastMCP tool: the arguments part of its function's own pydantic schema, and the function behind it."""
+"""The binder of a FastMCP tool: the arguments part of its function's pydantic schema, and the function behind it."""
 
 import functools
 import inspect
