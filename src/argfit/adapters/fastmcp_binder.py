@@ -16,7 +16,7 @@ from fastmcp.tools.function_tool import _strict_input_validation
 from fastmcp.utilities.types import get_cached_typeadapter
 from pydantic_core import SchemaValidator, to_json
 
-from argfit.adapters.pydantic_binder import has_own
+from argfit.adapters.pydantic_binder import ANY_SHAPE_OR_NOT, has_own
 
 
 class _Held:
@@ -43,7 +43,8 @@ class Binder:
         described = self._arguments.get("arguments_schema", [])
         self.own = frozenset(_name_of(part) for part in described if has_own(part["schema"], definitions))
         self._names = [part["name"] for part in described]
-        self._in_thread = bool(self.own) and tool.run_in_thread and not inspect.iscoroutinefunction(function)
+        authors = any(has_own(part["schema"], definitions, ANY_SHAPE_OR_NOT) for part in described)
+        self._in_thread = authors and tool.run_in_thread and not inspect.iscoroutinefunction(function)
         self._call = self._taking_anything(function)
 
     async def bind(self, arguments: dict[str, Any]) -> dict[str, Any]:

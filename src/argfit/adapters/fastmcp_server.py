@@ -18,9 +18,11 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import AuthorizationError, FastMCPError, ToolError, ValidationError
 from fastmcp.server.dependencies import fastmcp_request_ctx
 from fastmcp.server.middleware import Middleware
+from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.server.transforms import Transform
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.base import ToolResult
+from fastmcp.tools.tool_transform import TransformedTool
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 from pydantic import ValidationError as BindError
@@ -194,27 +196,41 @@ class _Tools(Transform):
     async def get_tool(self, name: str, call_next: Any, *, version: Any = None) -> Any:
         """The tool as it is called."""
         tool = await call_next(name, version=version)
-        return None if tool is None else _guarded(tool, self._compiled(tool), self._calls)
+        return None if tool is None else _guarded(tool, await self._compiled(tool), self._calls)
 
-    def _compiled(self, tool: Tool) -> "_Compiled":
+    async def _compiled(self, tool: Tool) -> "_Compiled":
         known = self._known.setdefault(tool.key, [])
         made = next((one for one in known if one.is_of(tool)), None)
         if made is None:
-            made = _Compiled(tool, self._calls.rules)
+            made = _Compiled(tool, await _origin(tool), self._calls.rules)
             self._known[tool.key] = [*known[1 - _VARIANTS :], made]
         return made
+
+
+async def _origin(tool: Tool) -> Tool:
+    """The tool that binds in the end: behind a mounted server, and behind what it was transformed from."""
+    found: Any = tool
+    while isinstance(found, FastMCPProviderTool | TransformedTool):
+        if isinstance(found, TransformedTool):
+            found = found.parent_tool
+        else:
+            mounted = await found._server.get_tool(found._original_name)  # noqa: SLF001 - no public way
+            if mounted is None:
+                break
+            found = mounted
+    return tool if found is None else found
 
 
 class _Compiled:
     """What is worked out once for a tool, however many copies of it FastMCP makes."""
 
-    def __init__(self, tool: Tool, rules: Rules) -> None:
+    def __init__(self, tool: Tool, origin: Tool, rules: Rules) -> None:
         self._made_of = (getattr(tool, "fn", None), tool.parameters, tool.annotations)
         destroys = getattr(tool.annotations, "destructive_hint", None) is True
         rules = rules.for_destroying() if destroys else rules
-        self.binder = Binder(tool) if isinstance(tool, FunctionTool) else None
-        own = self.binder.own if self.binder else frozenset[str]()
-        self.guarded = Guarded(tool.parameters, rules, binders_own=own)
+        binder = Binder(origin) if isinstance(origin, FunctionTool) else None
+        self.binder = binder if origin is tool else None
+        self.guarded = Guarded(tool.parameters, rules, binders_own=binder.own if binder else ())
         self.notes = Notes()
 
     def is_of(self, tool: Tool) -> bool:

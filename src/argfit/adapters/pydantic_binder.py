@@ -9,7 +9,8 @@ from pydantic import BaseModel, ValidationError
 from argfit.core.guarding import BindFault
 
 _TYPES = ("pydantic.types", "pydantic.networks", "pydantic.color")  # whose validators are a type's, not an author's
-_OWN = frozenset({"function-before", "function-plain", "function-wrap"})
+ANY_SHAPE = frozenset({"function-before", "function-plain", "function-wrap"})
+ANY_SHAPE_OR_NOT = ANY_SHAPE | {"function-after"}
 _KINDS = {"missing": "required", "missing_argument": "required", "missing_keyword_only_argument": "required"} | {
     "extra_forbidden": "unknown",
     "unexpected_keyword_argument": "unknown",
@@ -44,13 +45,13 @@ def faults(error: ValidationError) -> list[BindFault]:
     return [BindFault(tuple(detail["loc"]), _KINDS.get(detail["type"], "type")) for detail in details]
 
 
-def has_own(core: Any, definitions: Iterable[dict[str, Any]]) -> bool:
-    """Whether a part of a core schema holds a validator of its author's own that may take any shape."""
+def has_own(core: Any, definitions: Iterable[dict[str, Any]], kinds: frozenset[str] = ANY_SHAPE) -> bool:
+    """Whether a part of a core schema holds a validator of its author's own, of those that may take any shape."""
     by_name = {part.get("ref"): part for part in definitions}
     pending, seen = [core], set()
     while pending:
         for part in _parts(pending.pop()):
-            if part.get("type") in _OWN and not _is_pydantics(part):
+            if part.get("type") in kinds and not _is_pydantics(part):
                 return True
             reference = part.get("schema_ref")
             if reference in by_name and reference not in seen:

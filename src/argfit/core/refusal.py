@@ -3,6 +3,7 @@
 from typing import Any
 
 from argfit.core.fit import Fit
+from argfit.core.problem import NAME_SHOWN
 
 PROBLEMS = "io.github.argfit/problems"
 
@@ -21,6 +22,14 @@ def meta_of(fit: Fit) -> dict[str, Any]:
     """The `_meta` of a refusal."""
     return {
         PROBLEMS: [
-            {"path": list(problem.path), "code": problem.code, "words": problem.words} for problem in fit.problems
+            {"path": list(map(_step, problem.path)), "code": problem.code, "words": problem.words}
+            for problem in fit.problems
         ]
     }
+
+
+def _step(step: str | int) -> str | int:
+    """A step of a path as data: cut where it is long, as in the words, and text for every reader of JSON."""
+    if isinstance(step, int):
+        return step
+    return step[:NAME_SHOWN].encode("utf-8", "backslashreplace").decode()
