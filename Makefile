@@ -7,7 +7,7 @@ PYTHON ?= python3
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check farm farm-check client-check adapters bench battery properties mutants sweep lock clean
+.PHONY: help run test check farm farm-check terminal client-check adapters bench battery properties mutants sweep lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -38,6 +38,10 @@ farm:  ## start the example: an egg farm's records behind OAuth; says how to con
 farm-check:  ## a live run of the example: consent, every kind of bad call in both eras, and its log
 	@$(INSTALL) .venv requirements/farm.txt
 	@cd examples/farm && ../../$(VENV) -m farm.check
+
+terminal:  ## try the terminal client, with the official fetch server
+	@$(INSTALL) .venv requirements/run.txt
+	@cd examples/terminal && ../../$(VENV) -m terminal mcp.json
 
 client-check:  ## a model's call over a protobuf Struct: refused by a strict server, and answered with one line more
 	@$(INSTALL) .venv requirements/dev.txt

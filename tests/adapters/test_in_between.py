@@ -196,6 +196,20 @@ def test_values_of_python_go_in_process() -> None:
     assert cast("Any", result.content[0]).text == "datetime.date(2026, 1, 1)"
 
 
+def test_values_of_python_go_from_a_tool_to_a_tool() -> None:
+    server: FastMCP[Any] = FastMCP("s")
+
+    @server.tool
+    def on(day: date) -> str:
+        return repr(day)
+
+    @server.tool
+    async def today(ctx: Context) -> str:
+        return str(cast("Any", await ctx.fastmcp.call_tool("on", {"day": date(2026, 1, 1)})).content[0].text)
+
+    assert fast(fastmcp_server.guard(server), "auto", "today", {}).text == "datetime.date(2026, 1, 1)"
+
+
 def test_a_tool_that_is_transformed_after_the_guard_binds_as_ever() -> None:
     server: FastMCP[Any] = FastMCP("s")
 

@@ -1,10 +1,12 @@
 """`guard` on the official SDK's servers, with a real client in both eras."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
+from mcp import Client
 from mcp.server import MCPServer, Server
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -320,10 +322,14 @@ def test_a_listing_that_differs_by_caller_is_kept_for_each() -> None:
 
     server: Server[Any] = guard(Server("low", on_list_tools=list_tools, on_call_tool=call_tool))
 
+    async def unlisted(arguments: Any) -> str:
+        async with Client(server) as client:
+            return str(getattr((await client.call_tool("t", arguments)).content[0], "text", ""))
+
     def as_(who: str, arguments: Any) -> str:
         token = auth_context_var.set(AuthenticatedUser(AccessToken(token=who, client_id=who, scopes=[])))
         try:
-            return call(server, "auto", "t", arguments).text
+            return asyncio.run(unlisted(arguments))
         finally:
             auth_context_var.reset(token)
 
@@ -332,5 +338,5 @@ def test_a_listing_that_differs_by_caller_is_kept_for_each() -> None:
         assert as_("owner", {"n": "5"}) == "{'n': '5'}"
         assert as_("owner", {"n": 5}) == SAYS.format("t", "n must be text.")
     asked = [listings.count(who) for who in ("clerk", "owner")]
-    # each test client lists once, of which the guard takes note; it lists itself before each refusal
-    assert asked == [2, 4 + 2]
+    # by the client after each call that went well; by the guard once for each caller, and before each refusal
+    assert asked == [2 + 1, 2 + 1 + 2]

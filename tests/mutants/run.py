@@ -19,6 +19,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ["tests/adapters", "tests/core/test_guarding.py", "tests/core/test_record.py"]
 MCP, FAST = "adapters/mcp_server.py", "adapters/fastmcp_server.py"
+CALLS, LOW, HELD = "adapters/mcp_calls.py", "adapters/mcp_lowlevel.py", "adapters/fastmcp_binder.py"
 BINDER, GUARDING, RECORD = "adapters/pydantic_binder.py", "core/guarding.py", "core/record.py"
 PROBLEM, REFUSAL = "core/problem.py", "core/refusal.py"
 
@@ -34,18 +35,17 @@ class Mutation(NamedTuple):
 
 MUTATIONS = [
     Mutation(
-        "no check before an MCPServer's tool",
-        MCP,
-        "        if tool is not None:\n            refused",
-        "        if False:\n            refused",
+        "no check before an MCPServer's tool", MCP, "refused = None if tool is None else", "refused = None if True else"
     ),
     Mutation(
         "no check before a lowlevel tool",
-        MCP,
-        "            if not fit.ok:\n                return self.refused",
-        "            if False:\n                return self.refused",
+        LOW,
+        "                if not fit.ok:\n                    return self.refused",
+        "                if False:\n                    return self.refused",
     ),
-    Mutation("no check before a FastMCP tool", FAST, "        if bound is None:\n", "        if False:\n"),
+    Mutation(
+        "no check before a FastMCP tool", FAST, "None if guarded.decides(fit) else fit.arguments", "fit.arguments"
+    ),
     Mutation(
         "protocol errors are caught",
         MCP,
@@ -55,14 +55,14 @@ MUTATIONS = [
     Mutation(
         "an MCPServer's tool's own refusal is not caught",
         MCP,
-        "        except (ToolError, ResourceError) as error:\n            return _error(str(error))",
+        "        except (ToolError, ResourceError) as error:\n            return error_of(str(error))",
         "        except (ToolError, ResourceError):\n            raise",
     ),
     Mutation(
         "a FastMCP tool's own refusal is not caught",
         FAST,
-        "        except ToolError as error:\n            write(record.refused(name))\n            return _error(str(error))",
-        "        except ToolError:\n            raise",
+        "                error.log_level = logging.DEBUG\n                calls.refused(call, call.name)\n",
+        "                pass\n",
     ),
     Mutation(
         "a fault of an MCPServer's tool tells its text",
@@ -72,15 +72,15 @@ MUTATIONS = [
     ),
     Mutation(
         "a fault of a lowlevel tool tells its text",
-        MCP,
-        '        except Exception:  # noqa: BLE001 - logged with its traceback\n            call.told = True\n            LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n            return _error(refusal.fault_of(params.name))',
-        '        except Exception as error:\n            call.told = True\n            LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n            return _error(str(error))',
+        LOW,
+        '            except Exception:  # noqa: BLE001 - logged with its traceback\n                call.told = True\n                LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n                return error_of(refusal.fault_of(params.name))',
+        '            except Exception as error:\n                call.told = True\n                LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n                return error_of(str(error))',
     ),
     Mutation(
         "a fault of a FastMCP tool tells its text",
         FAST,
-        "            if not told_by_host or isinstance(error.__cause__, MCPError):",
-        "            if True:",
+        "            return _error(refusal.fault_of(name))",
+        "            return _error(str(error))",
     ),
     Mutation(
         "what a body raises is told as a bad argument",
@@ -90,15 +90,12 @@ MUTATIONS = [
     ),
     Mutation(
         "a result that cannot be sent is a FastMCP tool's refusal",
-        FAST,
+        HELD,
         'raise TypeError("the result of a tool cannot be sent") from error',
         "raise",
     ),
     Mutation(
-        "a result of any kind is passed on",
-        MCP,
-        "    if result is None or isinstance(result, BaseModel | dict):",
-        "    if True:",
+        "a result of any kind is passed on", LOW, "    if result is None or isinstance(result, dict):", "    if True:"
     ),
     Mutation(
         "what is required is not asked for",
@@ -132,7 +129,7 @@ MUTATIONS = [
         for word in ("a whole number", "a date, YYYY-MM-DD", "an id", "a list", "an object")
     ),
     Mutation("a date is what the binder takes for one", GUARDING, 'frozenset({"date"})', "frozenset()"),
-    Mutation("an id is any text on a lowlevel server", MCP, 'frozenset({"date", "uuid"})', 'frozenset({"date"})'),
+    Mutation("an id is any text on a lowlevel server", LOW, 'frozenset({"date", "uuid"})', 'frozenset({"date"})'),
     Mutation(
         "a refusal is logged louder",
         RECORD,
@@ -169,12 +166,22 @@ MUTATIONS = [
         "(tool, argument, change.rule), extra)",
         '(tool, f"{argument}={change.before!r}", change.rule), extra)',
     ),
+    Mutation(
+        "a text is shown to nobody as the object it spells",
+        CALLS,
+        "self.shaped = (self.spelled_out or {}) if self.odd else None",
+        "self.shaped = {} if self.odd else None",
+    ),
+    Mutation(
+        "a call that is made in process is taken for one from the wire",
+        FAST,
+        "        if call is None or call.inside:\n            return await tool._run",
+        "        if call is None:\n            return await tool._run",
+    ),
+    Mutation("a name that was made up is in a log line", CALLS, "and self.knows(name) else NO_TOOL", "else NO_TOOL"),
     Mutation("the problems as data are left out", REFUSAL, "        PROBLEMS: [\n", '        PROBLEMS + "x": [\n'),
     Mutation(
-        "one listing is kept for all callers",
-        MCP,
-        "caller, arguments = _caller(), call",
-        "caller, arguments = None, call",
+        "one listing is kept for all callers", LOW, "return None if token is None else token.token", "return None"
     ),
     Mutation(
         "the binder reads all text as JSON again",
@@ -184,7 +191,7 @@ MUTATIONS = [
     ),
     Mutation(
         "FastMCP's binder is asked strictly",
-        FAST,
+        HELD,
         "else self._validator.validate_python(arguments)",
         "else self._validator.validate_python(arguments, strict=True)",
     ),
@@ -195,16 +202,13 @@ MUTATIONS = [
         "        if fit.ok:\n            sent.bound = dict(fit.arguments)\n        elif False:\n            fit = _bind",
     ),
     Mutation(
-        "only the binder decides",
-        GUARDING,
-        'return not fit.ok and (self._rules.contract == "schema" or not',
-        "return not fit.ok and (not",
+        "only the binder decides", GUARDING, 'if fit.ok or self._rules.contract == "schema" or not', "if fit.ok or not"
     ),
     Mutation(
         "an author's own validator is overruled",
         BINDER,
-        "            found.add(field.alias or name)",
-        "            pass",
+        "        if name in fields and has_own(fields[name], definitions.values())",
+        "        if False",
     ),
     Mutation(
         "a binder binds twice",
@@ -214,19 +218,19 @@ MUTATIONS = [
     ),
     Mutation(
         "the arguments are looked at before the caller",
-        MCP,
-        '        call = _Call(params.get("arguments"))\n',
-        '        call = _Call(params.get("arguments"))\n        if "ten" in str(call.sent):\n            return _error("limit must be a whole number.")\n',
+        CALLS,
+        '        call = Call(params.get("arguments"), self._rules, ctx, call_next)\n',
+        '        call = Call(params.get("arguments"), self._rules, ctx, call_next)\n        if "ten" in str(params.get("arguments")):\n            return error_of("limit must be a whole number.")\n',
     ),
     Mutation(
         "who may not call is not logged",
-        MCP,
-        "            if not call.entered and error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND):\n                write",
-        "            if False:\n                write",
+        CALLS,
+        "            if not call.came and error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND):",
+        "            if False:",
     ),
     Mutation(
         "a tool that destroys gets every repair",
-        MCP,
+        CALLS,
         "return self._rules.for_destroying() if destroys else self._rules",
         "return self._rules",
     ),

@@ -1,0 +1,47 @@
+"""The servers of an `mcp.json`, as other clients write it too."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class ConfigError(Exception):
+    """The file cannot be used; the message says why and what to write."""
+
+
+class Entry(NamedTuple):
+    """One server: a command to start, or a URL to speak to."""
+
+    name: str
+    command: str | None
+    args: list[str]
+    env: dict[str, str]
+    cwd: str | None
+    url: str | None
+
+
+def read(path: Path) -> list[Entry]:
+    """The servers that a file names, in its order; ConfigError where there are none to be had."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}; give the path of an mcp.json") from None
+    except ValueError as error:
+        raise ConfigError(f"{path} is no JSON: {error}") from None
+    servers = document.get("mcpServers") if isinstance(document, dict) else None
+    if not isinstance(servers, dict) or not servers:
+        raise ConfigError(f'{path} names no servers; write {{"mcpServers": {{"name": {{"command": "..."}}}}}}')
+    return [_entry(path, name, described) for name, described in servers.items()]
+
+
+def _entry(path: Path, name: str, described: Any) -> Entry:
+    if not isinstance(described, dict) or not isinstance(described.get("command", described.get("url")), str):
+        raise ConfigError(f'{path}: the server {name!r} has neither a "command" nor a "url"')
+    args, env, cwd = described.get("args", []), described.get("env", {}), described.get("cwd")
+    if not isinstance(args, list) or not isinstance(env, dict):
+        raise ConfigError(f'{path}: "args" of the server {name!r} is a list, and "env" an object')
+    command = described.get("command")
+    here = str(path.parent / command) if command and "/" in command else command  # beside the file that names it
+    return Entry(
+        name, here, [str(one) for one in args], {str(k): str(v) for k, v in env.items()}, cwd, described.get("url")
+    )

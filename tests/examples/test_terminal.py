@@ -1,0 +1,173 @@
+"""The terminal client, through a terminal: what a user types, and what is then on the screen."""
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.proxy.running import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVER = [sys.executable, str(ROOT / "tests" / "agents" / "strict_stdio.py")]
+PROMPT = "> "
+SETSID = shutil.which("setsid")
+COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+class Screen:
+    """A terminal with the client in it."""
+
+    def __init__(self, descriptor: int, process: "subprocess.Popen[bytes]") -> None:
+        self._descriptor = descriptor
+        self.process = process
+        self.raw = ""
+        self._read = 0  # how much of it was waited for
+
+    def until(self, words: str) -> str:
+        """What is written, from where the last wait ended, until these words are there."""
+        began = self._read
+        until = time.monotonic() + PATIENCE
+        while (found := self.raw.find(words, began)) < 0:
+            ready, _, _ = select.select([self._descriptor], [], [], max(0, until - time.monotonic()))
+            assert ready, f"{words!r} was not written; this was: {self.raw[began:]!r}"
+            self.raw += os.read(self._descriptor, 65536).decode("utf-8", "replace")
+        self._read = found + len(words)
+        return COLOUR.sub("", self.raw[began : self._read]).replace("\r", "")
+
+    def type(self, line: str) -> str:
+        """Type a line; what is written until the next prompt."""
+        os.write(self._descriptor, line.encode() + b"\n")
+        self.until("\n")  # the echo
+        return self.until(f"\n{PROMPT}")
+
+    def press(self, key: bytes) -> None:
+        """Press a key."""
+        os.write(self._descriptor, key)
+
+
+pytestmark = pytest.mark.skipif(SETSID is None, reason="setsid (util-linux) is not installed")
+
+
+@contextmanager
+def terminal(config: Path) -> Iterator[Screen]:
+    """The client in a terminal of its own."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "INPUTRC": os.devnull}
+    # setsid --ctty makes this terminal the one that Ctrl-C comes from
+    process = subprocess.Popen(
+        [str(SETSID), "--ctty", "--wait", sys.executable, "-m", "terminal", str(config)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=ROOT / "examples" / "terminal",
+        env=environment,
+    )
+    os.close(theirs)
+    try:
+        yield Screen(ours, process)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"ide": {"command": SERVER[0], "args": SERVER[1:]}}}))
+    return path
+
+
+def test_a_user_sees_what_was_typed_dispatched_changed_and_answered(config: Path) -> None:
+    with terminal(config) as screen:
+        assert "✓ ide: 2 tools" in screen.until(PROMPT)
+        assert "get_symbol_info line= [file=]" in screen.type("tools")
+        block = screen.type("get_symbol_info line=5.0 file=a.go")
+        assert '┌ MCP Tool: get_symbol_info ({"line":5,"file":"a.go"})  on ide' in block
+        assert "│ typed       line=5.0 file=a.go" in block
+        assert "│ changed     line: '5.0' → 5  (unquote: " in block
+        assert '│ dispatched  {"line":5,"file":"a.go"}' in block
+        assert '│ answer      found {"line":5,"file":"a.go"}' in block
+        screen.press(b"\x04")
+        assert screen.process.wait(PATIENCE) == 0
+
+
+def test_what_does_not_fit_is_named_and_sent_only_on_purpose(config: Path) -> None:
+    with terminal(config) as screen:
+        screen.until(PROMPT)
+        block = screen.type("get_symbol_info line=five")
+        assert "│ misfit      line must be a whole number" in block
+        assert "answer" not in block
+        assert 'refused {"line":"five"}' in screen.type("!get_symbol_info line=five")
+        assert "no server has a tool 'nothing'" in screen.type("nothing x=1")
+        assert "is no argument; write name=value" in screen.type("get_symbol_info five")
+
+
+def test_a_server_that_went_away_is_connected_again_and_no_call_made_twice(config: Path) -> None:
+    with terminal(config) as screen:
+        screen.until(PROMPT)
+        block = screen.type("other")
+        assert "ide went away during the call, which may or may not have been made" in block
+        assert "✓ ide: 2 tools" in block
+        assert 'found {"line":8}' in screen.type("get_symbol_info line=8")
+
+
+def test_ctrl_c_leaves_a_line_and_not_the_session(config: Path) -> None:
+    with terminal(config) as screen:
+        screen.until(PROMPT)
+        screen.press(b"get_sym\x03")
+        assert "Ctrl-D ends the session" in screen.until(f"\n{PROMPT}")
+        assert 'found {"line":1}' in screen.type("get_symbol_info line=1")
+
+
+def test_what_a_user_writes_does_not_steer_the_terminal(config: Path) -> None:
+    with terminal(config) as screen:
+        screen.until(PROMPT)
+        before = len(screen.raw)
+        screen.type('get_symbol_info {"line": 1, "file": "\\u001b[2J\\u009b2J"}')
+        block = screen.raw[before:].split("┌", 1)[1]
+        assert "\x9b" not in block
+        assert "\x1b[2J" not in block
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "give the path of an mcp.json"),
+        ("{", "is no JSON"),
+        ("{}", "names no servers"),
+        ('{"mcpServers": {"a": {}}}', "has neither"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_an_error_that_says_what_to_write(
+    tmp_path: Path, text: str | None, words: str
+) -> None:
+    path = tmp_path / "mcp.json"
+    if text is not None:
+        path.write_text(text)
+    command = [sys.executable, "-m", "terminal", str(path)]
+    where = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    folder = ROOT / "examples" / "terminal"
+    run = subprocess.run(command, cwd=folder, env=where, capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert words in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_server_that_cannot_be_started_is_named_and_the_rest_go_on(tmp_path: Path) -> None:
+    servers = {"gone": {"command": "/no/such/server"}, "ide": {"command": SERVER[0], "args": SERVER[1:]}}
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": servers}))
+    with terminal(path) as screen:
+        shown = screen.until(PROMPT)
+        assert "✗ gone cannot be reached: " in shown
+        assert "✓ ide: 2 tools" in shown
