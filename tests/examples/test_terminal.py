@@ -121,10 +121,12 @@ def test_a_server_that_went_away_is_connected_again_and_no_call_made_twice(confi
         assert 'found {"line":8}' in screen.type("get_symbol_info line=8")
 
 
-def test_ctrl_c_leaves_a_line_and_not_the_session(config: Path) -> None:
+def test_tab_completes_a_tool_and_ctrl_c_leaves_the_line_but_not_the_session(config: Path) -> None:
     with terminal(config) as screen:
         screen.until(PROMPT)
-        screen.press(b"get_sym\x03")
+        screen.press(b"get_sym\t")
+        screen.until("get_symbol_info")  # completed: the prompt is listening
+        screen.press(b"\x03")
         assert "Ctrl-D ends the session" in screen.until(f"\n{PROMPT}")
         assert 'found {"line":1}' in screen.type("get_symbol_info line=1")
 

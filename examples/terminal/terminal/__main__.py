@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import signal
 import sys
 import tempfile
 import threading
@@ -33,8 +34,13 @@ class Loop:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread = threading.Thread(target=self._run_forever, daemon=True)
         self._thread.start()
+
+    def _run_forever(self) -> None:
+        # Ctrl-C is the prompt's: it goes neither to this thread nor to the servers that are started from it
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        self._loop.run_forever()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine to its end; Ctrl-C leaves it."""
