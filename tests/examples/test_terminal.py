@@ -127,8 +127,10 @@ def test_tab_completes_a_tool_and_ctrl_c_leaves_the_line_but_not_the_session(con
         screen.press(b"get_sym\t")
         screen.until("get_symbol_info")  # completed: the prompt is listening
         screen.press(b"\x03")
-        assert "Ctrl-D ends the session" in screen.until(f"\n{PROMPT}")
-        assert 'found {"line":1}' in screen.type("get_symbol_info line=1")
+        screen.press(b"\n")  # Python's readline notes a Ctrl-C at the next key, where it comes between two waits
+        screen.until("Ctrl-D ends the session")
+        screen.press(b"get_symbol_info line=1\n")
+        screen.until('found {"line":1}')
 
 
 def test_what_a_user_writes_does_not_steer_the_terminal(config: Path) -> None:
