@@ -7,7 +7,7 @@ PYTHON ?= python3
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check farm farm-check terminal client-check adapters bench battery properties mutants sweep lock clean
+.PHONY: help run test check farm farm-check terminal client-check adapters interop bench battery properties mutants sweep lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -53,6 +53,11 @@ adapters:  ## every client adapter against its real library, each kind in an env
 		echo "$$list:"; PYTHONPATH=. .venv-$$list/bin/python -m pytest -q --noconftest tests/agents; \
 	done
 
+interop:  ## strict servers and clients of other hands: Rust, and TypeScript where there is Node
+	@$(INSTALL) .venv-interop requirements/interop.txt
+	@.venv-interop/bin/python demo/over_struct.py
+	@.venv-interop/bin/python interop/run.py
+
 bench:  ## measure: every number in the docs comes from here; CORPUS="..." adds the tools listed in these folders
 	@$(INSTALL) .venv-bench requirements/bench.txt
 	@$(BENCH) bench/run.py
@@ -89,10 +94,10 @@ lock:  ## renew the pinned lists in requirements/ from pyproject.toml and the .i
 		cp .venv-lock/all.txt .venv-lock/$$list.txt; \
 		$(COMPILE) requirements/$$list.in --output-file .venv-lock/$$list.txt; \
 	done
-	@set -e; for list in agents langchain adk; do \
+	@set -e; for list in agents langchain adk interop; do \
 		$(COMPILE) requirements/$$list.in --output-file .venv-lock/$$list.txt; \
 	done  # each by itself: they do not go with each other
-	@cd .venv-lock && mv run.txt farm.txt dev.txt bench.txt agents.txt langchain.txt adk.txt ../requirements
+	@cd .venv-lock && mv run.txt farm.txt dev.txt bench.txt agents.txt langchain.txt adk.txt interop.txt ../requirements
 
 clean:  ## remove environments, caches and build leftovers
 	rm -rf .venv .venv-* .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist src/*.egg-info
