@@ -100,5 +100,5 @@ lock:  ## renew the pinned lists in requirements/ from pyproject.toml and the .i
 	@cd .venv-lock && mv run.txt farm.txt dev.txt bench.txt agents.txt langchain.txt adk.txt interop.txt ../requirements
 
 clean:  ## remove environments, caches and build leftovers
-	rm -rf .venv .venv-* .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist src/*.egg-info
+	rm -rf .venv .venv-* interop/node_modules .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist src/*.egg-info
 	find . -path ./.git -prune -o -name __pycache__ -prune -exec rm -rf {} +
