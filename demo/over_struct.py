@@ -116,8 +116,9 @@ def servers(folder: Path) -> Iterator[dict[str, tuple[list[str], list[Call]]]]:
             calls = [
                 Call("bifrost", "usage_graph", '{"depth":1}'),
                 Call("bifrost", "get_definitions_by_location", place),
+                Call("bifrost", "query_code", '{"match":{"kind":"call"},"limit":5}'),  # a schema of 133 kB, recursive
             ]
-            found["bifrost"] = [*bifrost, "--root", str(folder / "project"), "--mcp", "core"], calls
+            found["bifrost"] = [*bifrost, "--root", str(folder / "project"), "--mcp", "core|extended"], calls
         yield found
 
 

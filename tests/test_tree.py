@@ -71,7 +71,15 @@ def test_a_name_is_judged_by_its_whole_stem(path: str, empty: bool) -> None:
 
 
 def test_caches_and_environments_are_not_searched(tmp_path: Path) -> None:
-    for name in (".venv/lib/a.py", ".ci/run", "venv/pyvenv.cfg", "venv/b.py", "build/c.py", "node_modules/e.js", "src/d.py"):
+    for name in (
+        ".venv/lib/a.py",
+        ".ci/run",
+        "venv/pyvenv.cfg",
+        "venv/b.py",
+        "build/c.py",
+        "node_modules/e.js",
+        "src/d.py",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     assert [str(path.relative_to(tmp_path)) for path in tree(tmp_path)] == [".ci/run", "src/d.py"]
