@@ -45,7 +45,8 @@ class Engine(msgspec.Struct, frozen=True, dict=True):
             return False
         if self.strip and not self.strip.isdisjoint(arguments):
             return False
-        return self.watch is None or self.watch.quiet(arguments)
+        watch = self.watch
+        return watch is None or watch.quiet(arguments)
 
     def walk(self) -> Walk:
         """A fresh look: what was found of one value says nothing of another."""

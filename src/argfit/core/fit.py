@@ -55,7 +55,8 @@ def fit_value(engine: Engine, arguments: Any) -> Fit:
         quiet = engine.is_quiet(arguments)
         if quiet and engine.judge.accepts(arguments):
             return Fit(True, arguments)
-        return _with_floats(_fit_closely(engine, arguments, quick=True, quiet=quiet)[0])
+        fit, rounds = _fit_closely(engine, arguments, quick=True, quiet=quiet)
+        return _with_floats(fit) if rounds else fit
     except RecursionError:
         return _beyond_us(engine, arguments)
 
@@ -83,7 +84,7 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
         fit, rounds = _fit_closely(engine, arguments, quick=exact, quiet=quiet and exact)
     except RecursionError:
         fit = _beyond_us(engine, arguments)
-    fit = _with_floats(fit)
+    fit = _with_floats(fit) if rounds else fit
     fitted = fit.arguments if exact else json_text.settle(fit.arguments)
     json = text
     if rounds:
