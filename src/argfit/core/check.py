@@ -146,12 +146,15 @@ def _problems(walk: Walk, shape: Shape, value: Any, path: Path, *, owed: bool) -
 
 
 def _wrong_type(walk: Walk, shape: Shape, value: Any, path: Path, *, owed: bool) -> Problem:
-    if is_number(value) and "number" in (shape.types or ()):  # NaN or an infinity: a number it is not told to be
+    types = shape.types
+    if not types:  # where the nodes contradict each other, the first that refuses the value speaks
+        types = next(some for node in shape.nodes if (some := node.types) and not walk.types.has(some, value))
+    elif "number" in types and is_number(value):  # NaN or an infinity: a number it is not told to be
         return words.other(path)
-    # where the nodes contradict each other, the first that refuses the value speaks
-    refusing = (some for node in shape.nodes if (some := node.types) and not walk.types.has(some, value))
-    format = next((node.format for node in shape.nodes if node.format), None)
-    return words.wrong_type(path, shape.types or next(refusing), format, null_counts=owed)
+    format = None
+    if "string" in types:
+        format = next((node.format for node in shape.nodes if node.format), None)
+    return words.wrong_type(path, types, format, null_counts=owed)
 
 
 def _union(walk: Walk, group: At, value: Any, path: Path, *, only_one: bool, owed: bool) -> Iterable[Problem]:

@@ -331,9 +331,11 @@ def _edits(one: str, other: str, enough: int) -> int:
     """Levenshtein distance, given up (as `enough + 1`) where the lengths alone say it is more."""
     if abs(len(one) - len(other)) > enough:
         return enough + 1
-    start = next((i for i, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), None)
-    if start is None:
+    if one.startswith(other) or other.startswith(one):
         return abs(len(one) - len(other))
+    start = 0
+    while one[start] == other[start]:
+        start += 1
     one, other = one[start:], other[start:]
     while one and other and one[-1] == other[-1]:
         one, other = one[:-1], other[:-1]
