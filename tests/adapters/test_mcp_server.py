@@ -338,5 +338,5 @@ def test_a_listing_that_differs_by_caller_is_kept_for_each() -> None:
         assert as_("owner", {"n": "5"}) == "{'n': '5'}"
         assert as_("owner", {"n": 5}) == SAYS.format("t", "n must be text.")
     asked = [listings.count(who) for who in ("clerk", "owner")]
-    # by the client after each call that went well; by the guard once for each caller, and before each refusal
-    assert asked == [2 + 1, 2 + 1 + 2]
+    # by the client after each call that went well; by the guard once for each caller, and before a change or a refusal
+    assert asked == [2 + 2, 2 + 1 + 2]

@@ -18,14 +18,7 @@ from pydantic_core import SchemaValidator, to_json
 
 from argfit.adapters.pydantic_binder import ANY_SHAPE_OR_NOT, has_own
 
-
-class _Held:
-    """A value that was bound, as it is handed through FastMCP's second look."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
+_MARK, _NO_JSON = "argfit_bound", object()
 
 
 class Binder:
@@ -60,8 +53,8 @@ class Binder:
             if strict
             else self._validator.validate_python(arguments)
         )
-        bound = dict(zip(self._names, by_place, strict=False)) | (by_name or {})
-        return {name: _Held(value) for name, value in bound.items()}
+        # what is no JSON is not written as JSON on its way through FastMCP's second look, which would undo enums
+        return {**dict(zip(self._names, by_place, strict=False)), **(by_name or {}), _MARK: _NO_JSON}
 
     def bound(self, tool: Tool) -> Tool:
         """The tool as one that is run with what was bound."""
@@ -88,30 +81,28 @@ class Binder:
             for one in signature.parameters.values()
         ]
 
-        def unheld(values: dict[str, Any]) -> dict[str, Any]:
-            return {
-                name: value.value if isinstance(value, _Held) else value
-                for name, value in values.items()
-                if name not in names or isinstance(value, _Held)
-            }
-
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def call(**values: Any) -> Any:
-                return await function(**unheld(values))
+                values.pop(_MARK, None)
+                return await function(**values)
         else:
 
             @functools.wraps(function)
             def call(**values: Any) -> Any:
-                return function(**unheld(values))
+                values.pop(_MARK, None)
+                return function(**values)
 
         hints = dict(inspect.get_annotations(function))
         with suppress(Exception):  # as FastMCP has it: what cannot be resolved stays as it is written
             hints = typing.get_type_hints(function, include_extras=True)
-        call.__signature__ = signature.replace(  # type: ignore[attr-defined]
-            parameters=[one if one.name in names else _resolved(one, hints) for one in parameters]
-        )
+        parameters = [one if one.name in names else _resolved(one, hints) for one in parameters]
+        mark = inspect.Parameter(_MARK, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
+        variable = [one for one in parameters if one.kind is one.VAR_KEYWORD]
+        fixed = [one for one in parameters if one.kind is not one.VAR_KEYWORD]
+        call.__signature__ = signature.replace(parameters=[*fixed, mark, *variable])  # type: ignore[attr-defined]
+        hints = {**hints, _MARK: Any}
         call.__annotations__ = {name: Any if name in names else hint for name, hint in hints.items()}
         del call.__wrapped__  # or its types are looked up behind it
         return call

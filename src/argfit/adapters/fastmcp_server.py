@@ -280,7 +280,9 @@ async def _decide(tool: Tool, compiled: _Compiled, call: _Call, arguments: dict[
     compiled.notes.take(call.name, guarded.engine.plan, fit)
     try:
         if bound is not None:
-            return await (tool if binder is None else binder.bound(tool))._run(bound)  # noqa: SLF001 - likewise
+            if binder is not None and type(tool).run is FunctionTool.run:
+                return await binder.bound(tool)._run(bound)  # noqa: SLF001 - likewise
+            return await tool._run(fit.arguments)  # noqa: SLF001 - likewise; what runs it otherwise binds by itself
     except (FastMCPError, BindError) as error:
         if isinstance(error, ToolError | AuthorizationError | _Misfit | _Fault):
             raise

@@ -38,6 +38,7 @@ class Call:
         self.call_next = call_next
         self.came = self.inside = False  # the tool, or what decides for it, was reached; is at work
         self.told = False  # in the log
+        self.level = 0  # which of the handlers is at work
         self.odd = sent is not None and not isinstance(sent, dict)
         self.spelled_out = spelled_out(sent, rules) if self.odd else None
         # what everyone on the way sees: the object that a text spells, or none, which is then refused
@@ -60,7 +61,7 @@ class Guard:
     def __init__(self, lowlevel: Server[Any], rules: Rules) -> None:
         self._lowlevel = lowlevel
         self.chosen = self._rules = rules
-        self._inner: Any = None  # what handled calls before
+        self._inners: list[Any] = []  # what handled calls before, and what was put around that since
         self._notes = Notes()
         self._on_their_way: dict[tuple[int, Any], Call] = {}  # by session and request
 
@@ -118,12 +119,21 @@ class Guard:
     def _wrap_handler(self) -> None:
         entry = self._lowlevel.get_request_handler(CALL)
         if entry is not None and entry.handler != self.handle:
-            self._inner = entry.handler
+            self._inners.append(entry.handler)
             self._lowlevel.add_request_handler(CALL, entry.params_type, self.handle)
 
     async def handle(self, ctx: Context, params: Any) -> Any:
         """Decide on a call, and pass it on where it may run."""
         raise NotImplementedError
+
+    async def inner(self, call: Call | None, ctx: Context, params: Any) -> Any:
+        """Go on to what handled calls before: the outermost of it first, which may come back here for the rest."""
+        coming = self._on_their_way.get((id(ctx.session), ctx.request_id))
+        if call is not None:
+            call.level = len(self._inners) - 1
+        elif coming is not None and coming.level:
+            coming.level -= 1
+        return await self._inners[coming.level if coming is not None else 0](ctx, params)
 
     def rules_of(self, annotations: Any) -> Rules:
         """The rules of one tool: one that destroys gets no repair that may widen its call."""

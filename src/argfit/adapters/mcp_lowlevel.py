@@ -20,6 +20,7 @@ from argfit.log import LOGGER
 
 _FORMATS = frozenset({"date", "uuid"})  # no binder stands behind the schema here
 _CALLERS = 1_000  # whose listings are kept
+_PAGES = 100  # of one listing
 _VARIANTS = 8  # of one tool's schema, that are kept compiled
 
 
@@ -46,22 +47,23 @@ class OfLowlevel(Guard):
 
     def learn(self, listed: Any) -> None:
         """Take note of what a caller is listed, a page of it."""
-        tools = listed.get("tools") if isinstance(listed, dict) else None
-        caller = _caller()
-        known = self._listed.pop(caller, {})
-        self._listed[caller] = {**known, **_tools_of(tools)}
+        self._keep({**self._listed.get(_caller(), {}), **_tools_of(listed)})
+
+    def _keep(self, tools: dict[str, _Listed]) -> None:
+        self._listed.pop(_caller(), None)
+        self._listed[_caller()] = tools
         while len(self._listed) > _CALLERS:
             del self._listed[next(iter(self._listed))]
 
     async def handle(self, ctx: Context, params: Any) -> Any:
-        """Decide by the listing of this caller, read anew on a miss and before a refusal."""
+        """Decide by the listing of this caller, read anew on a miss and before a change or a refusal."""
         with self.coming_in(ctx) as call:
             if call is None:
-                return await self._inner(ctx, params)
+                return await self.inner(call, ctx, params)
             guarded = self._guarded(params.name)
             fit = None if guarded is None else call.fitted(guarded, params.arguments)
-            if fit is None or not fit.ok:
-                await self._list(call)
+            if fit is None or not fit.ok or fit.changes:
+                await self._list(call, params.name)
                 guarded = self._guarded(params.name) or (self._none if call.odd and not call.spelled_out else None)
                 fit = None if guarded is None else call.fitted(guarded, params.arguments)
             if guarded is not None and fit is not None:
@@ -71,7 +73,7 @@ class OfLowlevel(Guard):
                 if params.arguments is not None and fit.arguments is not params.arguments:
                     params.arguments = fit.arguments
             try:
-                return _sendable(await self._inner(ctx, params))
+                return _sendable(await self.inner(call, ctx, params))
             except MCPError:
                 raise
             except Exception:  # noqa: BLE001 - logged with its traceback
@@ -90,23 +92,24 @@ class OfLowlevel(Guard):
             self._compiled[name] = [*known[1 - _VARIANTS :], (listed, guarded)]
         return guarded
 
-    async def _list(self, call: Call) -> None:
-        """List the tools as this caller would: through all that stands in between."""
-        self._listed.pop(_caller(), None)
+    async def _list(self, call: Call, wanted: str) -> None:
+        """List the tools as this caller would, through all that stands in between, until the one that is wanted."""
         meta = {key: part for key, part in _meta_of(call.ctx.params).items() if key != "progressToken"}
-        seen: set[Any] = set()
+        listing = replace(call.ctx, method=LIST, meta=None)
+        found: dict[str, _Listed] = {}
         cursor = None
-        while cursor not in seen:
-            seen.add(cursor)
+        for _ in range(_PAGES):
             params = {"_meta": meta, **({} if cursor is None else {"cursor": cursor})}
             try:
-                page = await call.call_next(replace(call.ctx, method=LIST, params=params))
-            except Exception:  # noqa: BLE001 - a server that cannot list its tools is guarded in nothing
+                page = await call.call_next(replace(listing, params=params))
+            except Exception:  # noqa: BLE001 - a server that cannot list its tools now is held to what it listed before
                 return
-            self.learn(page)
-            cursor = page.get("nextCursor") if isinstance(page, dict) else None
-            if cursor is None:
-                return
+            found.update(_tools_of(page))
+            cursor = _part(page, "nextCursor", "next_cursor")
+            if cursor is None or wanted in found:
+                break
+        known = self._listed.get(_caller(), {}) if cursor is not None else {}
+        self._keep({**known, **found})
 
 
 def _meta_of(params: Any) -> dict[str, Any]:
@@ -114,11 +117,16 @@ def _meta_of(params: Any) -> dict[str, Any]:
     return meta if isinstance(meta, dict) else {}
 
 
-def _tools_of(tools: Any) -> dict[str, _Listed]:
+def _part(listed: Any, key: str, attribute: str) -> Any:
+    """A part of a listing as it goes over the wire, or as a model."""
+    return listed.get(key) if isinstance(listed, dict) else getattr(listed, attribute, None)
+
+
+def _tools_of(listed: Any) -> dict[str, _Listed]:
     found: dict[str, _Listed] = {}
-    for tool in tools if isinstance(tools, list) else ():
-        hints = tool.get("annotations") or {}
-        found[tool["name"]] = _Listed(tool.get("inputSchema"), hints.get("destructiveHint") is True)
+    for tool in _part(listed, "tools", "tools") or ():
+        destroys = _part(_part(tool, "annotations", "annotations"), "destructiveHint", "destructive_hint")
+        found[_part(tool, "name", "name")] = _Listed(_part(tool, "inputSchema", "input_schema"), destroys is True)
     return found
 
 

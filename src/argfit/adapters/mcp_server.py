@@ -86,7 +86,7 @@ class _OfMcpServer(Guard):
         with self.coming_in(ctx) as call:
             if call is not None:
                 params.arguments = _Sent(params.arguments or {}, call)
-            return await self._inner(ctx, params)
+            return await self.inner(call, ctx, params)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Decide on a call from the wire, and let the tool run; calls from inside a tool are the tool's own."""
