@@ -13,14 +13,17 @@ from typing import Annotated, Any, cast
 
 import pytest
 from fastmcp import Context, FastMCP
+from fastmcp.dependencies import CallArgument, Depends
 from fastmcp.exceptions import AuthorizationError, ToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.transforms import ToolTransform
+from fastmcp.tools import FunctionTool
 from fastmcp.tools import Tool as FastTool
 from fastmcp.tools.tool_transform import ToolTransformConfig
+from mcp import Client
 from mcp.server import MCPServer, Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
+from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter
 from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS, Said, call
@@ -243,6 +246,155 @@ def test_what_retries_a_tools_refusal_sees_it() -> None:
 
     said = fast(fastmcp_server.guard(server), "auto", "flaky", {})
     assert (said.text, len(tries)) == ("fine", 2)
+
+
+def test_what_a_tool_depends_on_sees_the_values_and_may_refuse_them() -> None:
+    def allow(path: str = CallArgument("path")) -> None:  # type: ignore[assignment] # as FastMCP has it
+        if path == FORBIDDEN:
+            raise ToolError("forbidden")
+
+    server: FastMCP[Any] = FastMCP("s")
+
+    @server.tool
+    def rd(path: str, _allowed: Any = Depends(allow)) -> str:
+        return f"read {path}"
+
+    fastmcp_server.guard(server)
+    assert fast(server, "auto", "rd", {"path": FORBIDDEN}).text == "forbidden"
+    assert fast(server, "auto", "rd", {"path": "a"}).text == "read a"
+
+
+def test_what_a_middleware_calls_in_process_is_its_own() -> None:
+    class Asks(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            if context.message.name == "opened":
+                await context.fastmcp_context.fastmcp.call_tool("may", {"day": date(2026, 1, 1), "who": "x"})
+            return await call_next(context)
+
+    server: FastMCP[Any] = FastMCP("s")
+
+    @server.tool
+    def may(day: date, who: str) -> str:
+        raise AuthorizationError("denied")
+
+    @server.tool
+    def opened(n: int) -> str:
+        return "opened"
+
+    fastmcp_server.guard(server).add_middleware(Asks())
+    for arguments in ({"n": 5}, {"n": "x"}):
+        said = fast(server, "auto", "opened", arguments)
+        assert (said.is_error, said.text) == (True, "denied")
+
+
+def test_two_calls_on_at_once_are_both_guarded() -> None:
+    got: list[Any] = []
+
+    class Hedge(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            return (await asyncio.gather(call_next(context), call_next(context)))[0]
+
+    server: FastMCP[Any] = FastMCP("s", middleware=[Hedge()])
+
+    @server.tool
+    async def t(n: int) -> str:
+        await asyncio.sleep(0)
+        got.append(n)
+        return repr(n)
+
+    assert fast(fastmcp_server.guard(server, repairs=()), "auto", "t", {"n": "7"}).is_error
+    assert got == []
+
+
+def test_a_tool_that_is_run_in_its_own_way_gets_the_arguments() -> None:
+    class Own(FunctionTool):
+        async def run(self, arguments: dict[str, Any]) -> Any:
+            return await super().run({"n": 9, **arguments})
+
+    def t(n: int = 0) -> str:
+        return repr(n)
+
+    server: FastMCP[Any] = FastMCP("s")
+    server.add_tool(Own(**FunctionTool.from_function(t).model_dump(exclude={"fn"}), fn=t))
+    fastmcp_server.guard(server)
+    assert fast(server, "auto", "t", {}).text == "9"
+    assert fast(server, "auto", "t", {"n": "5"}).text == "5"
+
+
+def test_a_guarded_server_is_guarded_where_it_is_mounted_in_one_that_is_not() -> None:
+    child: FastMCP[Any] = FastMCP("c")
+    child.tool(aliased)
+    server: FastMCP[Any] = FastMCP("s")
+    server.mount(fastmcp_server.guard(child), namespace="c")
+    assert fast(server, "auto", "c_aliased", {"from": "5"}).text == "5"
+    said = fast(server, "auto", "c_aliased", {"from": "x"})
+    assert (said.is_error, said.text) == (True, SAYS.format("aliased", "from must be a whole number."))
+
+
+def test_a_listing_whose_cursor_never_ends_is_left() -> None:
+    pages: list[int] = []
+
+    async def list_tools(ctx: Any, params: Any) -> ListToolsResult:
+        pages.append(1)
+        return ListToolsResult(tools=[Tool(name="other", input_schema={"type": "object"})], next_cursor=str(len(pages)))
+
+    async def call_tool(ctx: Any, params: Any) -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text="answered")])
+
+    server = mcp_server.guard(Server("low", on_list_tools=list_tools, on_call_tool=call_tool))
+
+    async def speak() -> Any:
+        async with Client(server) as client:
+            return await client.session.send_request(
+                CallToolRequest(params=CallToolRequestParams(name="t", arguments={})), CallToolResult
+            )
+
+    assert asyncio.run(speak()).content[0].text == "answered"
+    assert len(pages) == 100
+
+
+def test_a_listing_that_fails_leaves_the_one_before() -> None:
+    listed: list[int] = []
+
+    async def list_tools(ctx: Any, params: Any) -> ListToolsResult:
+        listed.append(1)
+        if len(listed) > 1:
+            raise MCPError(-32000, "too many")
+        schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+        return ListToolsResult(tools=[Tool(name="t", input_schema=schema)])
+
+    async def call_tool(ctx: Any, params: Any) -> CallToolResult:
+        return CallToolResult(content=[])
+
+    said = call(
+        mcp_server.guard(Server("low", on_list_tools=list_tools, on_call_tool=call_tool)), "auto", "t", {"n": "x"}
+    )
+    assert said.text == SAYS.format("t", "n must be a whole number.")
+
+
+def test_a_handler_that_is_wrapped_around_the_guard_is_called_once() -> None:
+    calls: list[str] = []
+
+    async def list_tools(ctx: Any, params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[Tool(name="t", input_schema={"type": "object"})])
+
+    async def call_tool(ctx: Any, params: Any) -> CallToolResult:
+        calls.append("tool")
+        return CallToolResult(content=[])
+
+    server: Server[Any] = mcp_server.guard(Server("low", on_list_tools=list_tools, on_call_tool=call_tool))
+    call(server, "auto", "t", {})
+    entry = server.get_request_handler("tools/call")
+    assert entry is not None
+    inner = entry.handler
+
+    async def around(ctx: Any, params: Any) -> Any:
+        calls.append("around")
+        return await inner(ctx, params)
+
+    server.add_request_handler("tools/call", entry.params_type, around)
+    assert not call(server, "auto", "t", {}).is_error
+    assert calls == ["tool", "around", "tool"]
 
 
 # -- what is bound once --------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ Rules
 
 import logging
 from collections.abc import Iterable
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -61,8 +62,9 @@ def guard(
         raise TypeError(f"{type(server).__name__} is no FastMCP server; the official SDK's are for mcp_server.guard")
     made = next((one for one in server.middleware if isinstance(one, _Outcome)), None)
     if made is None:
-        calls = _Calls(rules)
+        calls = _Calls(rules, server)
         server.middleware.insert(0, _Outcome(calls))
+        calls.stand_last()
         server.add_transform(_Tools(calls))
         server._mcp_server.middleware.insert(0, calls.let_in)  # noqa: SLF001 - no public way
     elif made.calls.rules != rules:
@@ -75,7 +77,6 @@ class _Call:
 
     def __init__(self, name: Any, sent: Any, rules: Rules) -> None:
         self.name = str(name)
-        self.inside = False  # the tool is at work
         self.told = False  # in the log
         self.sent = sent
         self.odd = sent is not None and not isinstance(sent, dict)
@@ -91,11 +92,19 @@ class _Call:
         return msgspec.structs.replace(fit, changes=(Change((), UNQUOTE, self.sent, None), *fit.changes))
 
 
+# What a task is in: the middleware of a call from the wire, or that of one in process (False); and the call from the
+# wire that is about to reach its tool. Nothing that FastMCP hands on tells the two kinds apart.
+_CHAIN: ContextVar["_Call | bool | None"] = ContextVar("argfit_chain", default=None)
+_REACHING: ContextVar["_Call | None"] = ContextVar("argfit_reaching", default=None)
+
+
 class _Calls:
     """The calls from the wire that are on their way, and the names of tools that were listed or called."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, server: FastMCP[Any]) -> None:
         self.rules = rules
+        self._server = server
+        self._innermost = _Innermost()
         self.names: set[str] = set()
         self._on_their_way: dict[tuple[int, Any], _Call] = {}  # by session and request
 
@@ -109,15 +118,25 @@ class _Calls:
             ctx = replace(ctx, params={**params, "arguments": call.spelled_out or {}})
         key = (id(ctx.session), str(ctx.request_id))
         self._on_their_way[key] = call
+        self.stand_last()
         try:
             return await call_next(ctx)
         finally:
             self._on_their_way.pop(key, None)
 
-    def current(self) -> _Call | None:
-        """The call from the wire that is being answered here; None where something is called in process."""
+    def stand_last(self) -> None:
+        """Stand behind all middleware, also behind what was added since."""
+        middleware = self._server.middleware
+        if not middleware or middleware[-1] is not self._innermost:
+            middleware[:] = [*(one for one in middleware if one is not self._innermost), self._innermost]
+
+    def from_the_wire(self, name: str, arguments: Any) -> _Call | None:
+        """The call from the wire whose middleware begins here; None for a call in process."""
         request = fastmcp_request_ctx.get()
-        return None if request is None else self._on_their_way.get((id(request.session), str(request.request_id)))
+        if request is None or _CHAIN.get() is not None:
+            return None
+        known = self._on_their_way.get((id(request.session), str(request.request_id)))
+        return known or _Call(name, arguments, self.rules)  # it came to a server that this one is mounted in
 
     def refused(self, call: _Call | None, name: str) -> None:
         """Write that a call was refused, once."""
@@ -156,10 +175,15 @@ class _Outcome(Middleware):
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         """Tell nothing of a fault, and log a refusal that no tool was reached for."""
-        call = self.calls.current()
-        if call is None or call.inside:  # called in process
-            return await call_next(context)
         name = context.message.name
+        call = self.calls.from_the_wire(name, context.message.arguments)
+        before = _CHAIN.set(call or False)
+        try:
+            return await (call_next(context) if call is None else self._seen(call, name, context, call_next))
+        finally:
+            _CHAIN.reset(before)
+
+    async def _seen(self, call: _Call, name: str, context: Any, call_next: Any) -> Any:
         try:
             result = await call_next(context)
         except _Misfit as misfit:
@@ -179,6 +203,19 @@ class _Outcome(Middleware):
         if getattr(result, "is_error", False):
             self.calls.refused(call, name)
         return result
+
+
+class _Innermost(Middleware):
+    """Where a call from the wire leaves all other middleware for its tool."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        """Say so; what is called in process goes by."""
+        chain = _CHAIN.get()
+        before = _REACHING.set(chain if isinstance(chain, _Call) else None)
+        try:
+            return await call_next(context)
+        finally:
+            _REACHING.reset(before)
 
 
 def _is_fault(error: ToolError) -> bool:
@@ -245,11 +282,11 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
     guarded = tool.model_copy()
 
     async def run(arguments: dict[str, Any]) -> Any:
-        call = calls.current()
-        if call is None or call.inside:
+        call = _REACHING.get()
+        if call is None:
             return await tool._run(arguments)  # noqa: SLF001 - what FastMCP calls
         calls.names.add(call.name)
-        call.inside = True
+        before = _REACHING.set(None)  # what the tool calls is its own
         try:
             return await _decide(tool, compiled, call, arguments)
         except AuthorizationError as error:
@@ -261,7 +298,7 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
                 calls.refused(call, call.name)
             raise
         finally:
-            call.inside = False  # a middleware may call on again
+            _REACHING.reset(before)
 
     object.__setattr__(guarded, "_run", run)  # a model's method, for this one copy
     return guarded
