@@ -249,14 +249,14 @@ def test_what_retries_a_tools_refusal_sees_it() -> None:
 
 
 def test_what_a_tool_depends_on_sees_the_values_and_may_refuse_them() -> None:
-    def allow(path: str = CallArgument("path")) -> None:  # type: ignore[assignment] # as FastMCP has it
+    def allow(path: str = CallArgument("path")) -> None:
         if path == FORBIDDEN:
             raise ToolError("forbidden")
 
     server: FastMCP[Any] = FastMCP("s")
 
     @server.tool
-    def rd(path: str, _allowed: Any = Depends(allow)) -> str:
+    def rd(path: str, _allowed: Any = Depends(allow)) -> str:  # noqa: B008 - as FastMCP has it
         return f"read {path}"
 
     fastmcp_server.guard(server)

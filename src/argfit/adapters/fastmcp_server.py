@@ -42,6 +42,7 @@ _CALL = "tools/call"
 _HOSTS = "Error calling tool"  # how the text of a fault begins that FastMCP tells
 _NO_TOOL = "(none of its tools)"
 _VARIANTS = 8  # of one tool, that are kept compiled
+_KEPT = 10_000  # tools, and names of tools
 
 
 def guard(
@@ -124,6 +125,11 @@ class _Calls:
         finally:
             self._on_their_way.pop(key, None)
 
+    def learn(self, names: Iterable[str]) -> None:
+        """Take note of names of tools."""
+        if len(self.names) < _KEPT:
+            self.names.update(names)
+
     def stand_last(self) -> None:
         """Stand behind all middleware, also behind what was added since."""
         middleware = self._server.middleware
@@ -170,7 +176,7 @@ class _Outcome(Middleware):
     async def on_list_tools(self, context: Any, call_next: Any) -> Any:
         """Take note of the names that callers are given."""
         tools = await call_next(context)
-        self.calls.names.update(tool.name for tool in tools)
+        self.calls.learn(tool.name for tool in tools)
         return tools
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
@@ -241,6 +247,8 @@ class _Tools(Transform):
         if made is None:
             made = _Compiled(tool, await _origin(tool), self._calls.rules)
             self._known[tool.key] = [*known[1 - _VARIANTS :], made]
+            while len(self._known) > _KEPT:  # a provider may answer to any name
+                del self._known[next(iter(self._known))]
         return made
 
 
@@ -285,7 +293,7 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
         call = _REACHING.get()
         if call is None:
             return await tool._run(arguments)  # noqa: SLF001 - what FastMCP calls
-        calls.names.add(call.name)
+        calls.learn([call.name])
         before = _REACHING.set(None)  # what the tool calls is its own
         try:
             return await _decide(tool, compiled, call, arguments)

@@ -21,6 +21,7 @@ from argfit.log import LOGGER
 _FORMATS = frozenset({"date", "uuid"})  # no binder stands behind the schema here
 _CALLERS = 1_000  # whose listings are kept
 _PAGES = 100  # of one listing
+_KEPT = 10_000  # tools that are kept compiled
 _VARIANTS = 8  # of one tool's schema, that are kept compiled
 
 
@@ -90,6 +91,8 @@ class OfLowlevel(Guard):
         if guarded is None:
             guarded = Guarded(listed.schema, self._rules.for_destroying() if listed.destroys else self._rules)
             self._compiled[name] = [*known[1 - _VARIANTS :], (listed, guarded)]
+            while len(self._compiled) > _KEPT:
+                del self._compiled[next(iter(self._compiled))]
         return guarded
 
     async def _list(self, call: Call, wanted: str) -> None:
