@@ -76,6 +76,13 @@ def test_a_text_that_says_otherwise_is_told_and_does_not_count(raw: str, places:
     assert arrived == Arrived({"id": 2.0**53, "line": 5.0}, False, tuple(places), (("id",),))
 
 
+def test_the_digits_are_those_of_the_text() -> None:
+    whole = from_both(sent({"id": BEYOND}), '{"id":9007199254740993.0}')
+    assert (whole.exact, whole.arguments) == (True, {"id": BEYOND})
+    finer = from_both(sent({"a": 5}), '{"a":5.0000000000000001}')
+    assert (finer.exact, finer.arguments, finer.at_risk) == (False, {"a": 5.0}, (("a",),))
+
+
 @pytest.mark.parametrize("raw", [None, "", b""], ids=repr)
 def test_without_a_text_the_struct_counts(raw: str | bytes | None) -> None:
     assert from_both(sent({"a": [1, {"b": -(2**60)}]}), raw) == Arrived(
@@ -91,6 +98,7 @@ def test_without_a_text_the_struct_counts(raw: str | bytes | None) -> None:
         ({"a": 10**400}, ValueError, "1329 bits"),
         ({"a": {1}}, TypeError, "set is no JSON"),
         ({1: 2}, TypeError, "a name is text"),
+        ([1], TypeError, "arguments are an object"),
         ({"a": "\ud800"}, ValueError, "lone surrogate"),
         ({"\ud800": 1}, ValueError, "lone surrogate"),
     ],

@@ -9,6 +9,7 @@ client's report this was built for). Needs the extra `argfit[struct]`.
 import math
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -36,6 +37,8 @@ class Arrived(msgspec.Struct, frozen=True):
 
 def to_struct(arguments: Mapping[str, Any]) -> Struct:
     """Arguments as a `Struct`; ValueError for a NaN or an infinity, TypeError for what is no JSON."""
+    if not isinstance(arguments, Mapping):
+        raise TypeError(f"arguments are an object, not {type(arguments).__name__}")
     struct = Struct()
     try:
         _fill(struct.fields, arguments)
@@ -66,7 +69,9 @@ def from_both(struct: Struct, raw_args_json: str | bytes | None) -> Arrived:
     if isinstance(told, dict):
         disagrees = tuple(_differences(told, arguments, ()))
         if not disagrees:
-            return Arrived(told, exact=True)
+            finer: list[Path] = []
+            read = _as_read(told, (), finer)
+            return Arrived(read, exact=not finer, at_risk=tuple(finer))
     else:
         disagrees = ((),) if raw_args_json else ()
     return Arrived(arguments, exact=False, disagrees=disagrees, at_risk=tuple(_at_risk(arguments, ())))
@@ -76,7 +81,7 @@ def _told(raw: str | bytes) -> Any:
     """What a text says; None where it is no JSON that everyone reads alike."""
     text = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
     try:
-        value = json_text.settle(json_text.read(text).value)
+        value = json_text.read(text).value
     except (json_text.NotJson, json_text.DoubledKey):
         return None
     return value if json_text.is_strict(text) else None
@@ -156,9 +161,23 @@ def _differences(told: Any, held: Any, path: Path) -> Iterator[Path]:
 
 def _as_double(value: Any) -> Any:
     try:
-        return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        return float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else value
     except OverflowError:
         return math.inf
+
+
+def _as_read(value: Any, path: Path, finer: list[Path]) -> Any:
+    """A value with the digits of its text: `9007199254740993.0` is an integer; what no float holds is noted in `finer`."""
+    if isinstance(value, dict):
+        return {name: _as_read(part, (*path, name), finer) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_as_read(part, (*path, index), finer) for index, part in enumerate(value)]
+    if not isinstance(value, Decimal):
+        return value
+    if value == value.to_integral_value():  # written out, or with an exponent, as a float is
+        return int(value) if int(value.as_tuple().exponent) < 0 else float(value)
+    finer.append(path)
+    return float(value)
 
 
 def _at_risk(value: Any, path: Path) -> Iterator[Path]:

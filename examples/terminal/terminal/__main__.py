@@ -90,7 +90,10 @@ class Session:
             _print(block.problems(fit))
             print(block.foot(f"not sent; `!{block.plain(call.tool)} …` sends it all the same"))
             return
-        sent = fit.arguments if isinstance(fit.arguments, dict) or fit.arguments is None else {}
+        sent = fit.arguments
+        if not isinstance(sent, dict | None):
+            print(block.foot("not sent: arguments are an object, and no client can send anything else"))
+            return
         _print(block.row("dispatched", self._servers.catalog.render("", sent, "").partition("(")[2][:-1] or "nothing"))
         began = time.monotonic()
         try:

@@ -88,8 +88,8 @@ def listing(tools: dict[str, list[Any]]) -> Iterator[str]:
 
 
 def _arguments(schema: Any) -> Iterable[str]:
-    required = schema.get("required", [])
-    for name in schema.get("properties", {}):
+    required = schema.get("required") or []
+    for name in schema.get("properties") or {}:
         yield plain(f"{name}=" if name in required else f"[{name}=]")
 
 

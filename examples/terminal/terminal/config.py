@@ -23,10 +23,10 @@ class Entry(NamedTuple):
 def read(path: Path) -> list[Entry]:
     """The servers that a file names, in its order; ConfigError where there are none to be had."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; give the path of an mcp.json") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is no JSON: {error}") from None
     servers = document.get("mcpServers") if isinstance(document, dict) else None
     if not isinstance(servers, dict) or not servers:
@@ -35,9 +35,9 @@ def read(path: Path) -> list[Entry]:
 
 
 def _entry(path: Path, name: str, described: Any) -> Entry:
-    if not isinstance(described, dict) or not isinstance(described.get("command", described.get("url")), str):
+    if not isinstance(described, dict) or not isinstance(described.get("command") or described.get("url"), str):
         raise ConfigError(f'{path}: the server {name!r} has neither a "command" nor a "url"')
-    args, env, cwd = described.get("args", []), described.get("env", {}), described.get("cwd")
+    args, env, cwd = described.get("args") or [], described.get("env") or {}, described.get("cwd")
     if not isinstance(args, list) or not isinstance(env, dict):
         raise ConfigError(f'{path}: "args" of the server {name!r} is a list, and "env" an object')
     command = described.get("command")

@@ -44,7 +44,7 @@ def _arguments(text: str) -> Any:
     if text.startswith("{"):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return text  # it may be what a model would send, too: argfit says what is wrong with it
     found: dict[str, Any] = {}
     try:

@@ -40,7 +40,7 @@ def fit(
     async def fitting(request: MCPToolCallRequest, handler: Callable[[MCPToolCallRequest], Awaitable[Any]]) -> Any:
         server = request.server_name
         decided = await dispatch_of(server).decide(
-            request.name, request.args, lambda: _tools(client, server), tool=_at_hand(request)
+            request.name, request.args, lambda: _tools(client, server), tool=_at_hand(client, request)
         )
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
@@ -51,12 +51,12 @@ def fit(
     return client
 
 
-def _at_hand(request: MCPToolCallRequest) -> dict[str, Any] | None:
+def _at_hand(client: MultiServerMCPClient, request: MCPToolCallRequest) -> dict[str, Any] | None:
     """The tool of a call that is made in a graph, as its server listed it; None elsewhere."""
-    names = (request.name, f"{request.server_name}_{request.name}")
+    name = f"{request.server_name}_{request.name}" if client.tool_name_prefix else request.name
     for tool in getattr(request.runtime, "tools", None) or ():
         schema = getattr(tool, "args_schema", None)
-        if getattr(tool, "name", None) in names and isinstance(schema, dict):
+        if getattr(tool, "name", None) == name and isinstance(schema, dict):
             return {"name": request.name, "inputSchema": schema, "annotations": getattr(tool, "metadata", None) or {}}
     return None
 
@@ -68,7 +68,7 @@ async def _tools(client: MultiServerMCPClient, server: str) -> list[Any]:
         for _ in range(_PAGES):
             page = await session.list_tools(cursor=cursor)
             found += page.tools
-            cursor = page.nextCursor
-            if cursor is None:
+            if page.nextCursor in (None, "", cursor):
                 break
+            cursor = page.nextCursor
     return found

@@ -38,6 +38,7 @@ class Call:
         self.call_next = call_next
         self.came = self.inside = False  # the tool, or what decides for it, was reached; is at work
         self.told = False  # in the log
+        self.running = 0  # its tool, once or at once
         self.level = 0  # which of the handlers is at work
         self.odd = sent is not None and not isinstance(sent, dict)
         self.spelled_out = spelled_out(sent, rules) if self.odd else None
@@ -92,10 +93,14 @@ class Guard:
             write(record.refused(self._known_as(params.get("name"))))
         return result
 
+    def on_its_way(self, ctx: Context) -> Call | None:
+        """The call from the wire that is answered in a request; None where there is none."""
+        return self._on_their_way.get((id(ctx.session), ctx.request_id))
+
     @contextmanager
     def coming_in(self, ctx: Context) -> Iterator[Call | None]:
         """The call from the wire that comes to its handler now; None for one from inside of a tool."""
-        call = self._on_their_way.get((id(ctx.session), ctx.request_id))
+        call = self.on_its_way(ctx)
         if call is None or call.inside:
             yield None
             return
@@ -128,7 +133,7 @@ class Guard:
 
     async def inner(self, call: Call | None, ctx: Context, params: Any) -> Any:
         """Go on to what handled calls before: the outermost of it first, which may come back here for the rest."""
-        coming = self._on_their_way.get((id(ctx.session), ctx.request_id))
+        coming = self.on_its_way(ctx)
         if call is not None:
             call.level = len(self._inners) - 1
         elif coming is not None and coming.level:

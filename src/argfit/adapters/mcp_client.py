@@ -56,7 +56,7 @@ async def _tools(client: Client | ClientSession) -> list[Any]:
         else:
             page = await client.list_tools(params=PaginatedRequestParams(cursor=cursor))
         found += page.tools
-        cursor = page.next_cursor
-        if cursor is None:
+        if page.next_cursor in (None, cursor):
             break
+        cursor = page.next_cursor
     return found

@@ -8,6 +8,7 @@ Rules
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from mcp.server import MCPServer, Server
@@ -63,8 +64,20 @@ class _Sent(dict[str, Any]):
         self.bound: dict[str, Any] | None = None
         self.error: Exception | None = None
 
+    def begin_anew(self) -> None:
+        """Forget what was bound: who passes them on twice may have changed them."""
+        self.bound, self.error = None, None
+
     def __bool__(self) -> bool:
         return True  # or the SDK takes another empty object in its place
+
+
+class _Misfit(ToolError):
+    """Arguments that do not fit, on their way out; `result` is what the caller is told."""
+
+    def __init__(self, result: CallToolResult) -> None:
+        super().__init__("the arguments do not fit")
+        self.result = result
 
 
 class _OfMcpServer(Guard):
@@ -72,14 +85,16 @@ class _OfMcpServer(Guard):
 
     def __init__(self, server: MCPServer[Any], rules: Rules) -> None:
         super().__init__(server._lowlevel_server, rules)  # noqa: SLF001 - no public way
-        self._server = server
         self._call_tool = server.call_tool
         self._tools: dict[str, tuple[Any, Any, Guarded]] = {}
+        self._tool_manager = server._tool_manager  # noqa: SLF001 - likewise
+        self._run_tool: Any = self._tool_manager.call_tool
         server.call_tool = self.call_tool  # type: ignore[method-assign] # what every call from the wire ends in
+        self._tool_manager.call_tool = self.run_tool  # type: ignore[method-assign] # and what that ends in
 
     def knows(self, name: str) -> bool:
         """Whether there is a tool of this name."""
-        return self._server._tool_manager.get_tool(name) is not None  # noqa: SLF001 - no public way
+        return self._tool_manager.get_tool(name) is not None
 
     async def handle(self, ctx: Context, params: Any) -> Any:
         """Mark the arguments as those of a call from the wire: it is decided on where the tool is called."""
@@ -89,15 +104,15 @@ class _OfMcpServer(Guard):
             return await self.inner(call, ctx, params)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """Decide on a call from the wire, and let the tool run; calls from inside a tool are the tool's own."""
+        """See how a call from the wire ends; calls from inside a tool are the tool's own."""
         if not isinstance(arguments, _Sent):
             return await self._call_tool(name, arguments, context)
         try:
-            tool = self._server._tool_manager.get_tool(name)  # noqa: SLF001 - no public way
-            refused = None if tool is None else self._decide(tool, arguments)
-            return refused or await self._call_tool(name, arguments, context)
+            return await self._call_tool(name, arguments, context)
         except MCPError:
             raise
+        except _Misfit as misfit:
+            return misfit.result
         except (UnexpectedToolError, UnexpectedResourceError) as error:
             arguments.call.told = True
             raise UnexpectedToolError(refusal.fault_of(name)) from error
@@ -107,12 +122,37 @@ class _OfMcpServer(Guard):
             arguments.call.told = True
             raise UnexpectedToolError(refusal.fault_of(name)) from error
 
+    async def run_tool(self, name: str, arguments: dict[str, Any], context: Any, *args: Any, **kwargs: Any) -> Any:
+        """Decide on a call from the wire, behind all that a server's author put around `call_tool`."""
+        sent = self._from_the_wire(arguments, context)
+        if sent is None:
+            return await self._run_tool(name, arguments, context, *args, **kwargs)
+        tool = self._tool_manager.get_tool(name)
+        refused = None if tool is None else self._decide(tool, sent)
+        if refused is not None:
+            raise _Misfit(refused)
+        sent.call.running += 1
+        try:
+            return await self._run_tool(name, sent, context, *args, **kwargs)
+        finally:
+            sent.call.running -= 1
+
+    def _from_the_wire(self, arguments: dict[str, Any], context: Any) -> _Sent | None:
+        if isinstance(arguments, _Sent):
+            return arguments
+        with suppress(ValueError):  # a context that no request is behind
+            call = self.on_its_way(context.request_context)
+            if call is not None and call.inside and not call.running:  # somebody passed on a copy
+                return _Sent(arguments, call)
+        return None
+
     def _decide(self, tool: Tool, sent: _Sent) -> CallToolResult | None:
         """The refusal of a call; None where it may run, bound."""
         binder: Any = tool.fn_metadata
         if not isinstance(binder, _BoundOnce):
             binder = _BoundOnce(binder)
             tool.fn_metadata = binder  # stands in for it
+        sent.begin_anew()
         guarded = self._guarded(tool, binder.arg_model)
         fit = sent.call.fitted(guarded, dict(sent))
         if not guarded.decides(fit):

@@ -10,9 +10,11 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from agents.mcp import MCPServer
-from mcp.types import CallToolResult
+from mcp.types import CallToolResult, PaginatedRequestParams
 
 from argfit.dispatch import Dispatch, Refusal
+
+_PAGES = 1_000
 
 AnyServer = TypeVar("AnyServer", bound=MCPServer)
 
@@ -33,16 +35,18 @@ def fit(
     dispatch = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
     target: Any = server
     call = target.call_tool
-    known: list[Any] | None = None  # what was listed when it was last asked for
+    looked = False  # at what the SDK has listed already
 
     async def tools() -> list[Any]:
-        nonlocal known
-        at_hand, known = known, target.cached_tools
-        if known is None or known is at_hand:
+        nonlocal looked
+        at_hand = None if looked else target.cached_tools
+        looked = True
+        if at_hand is None:
             if hasattr(target, "invalidate_tools_cache"):
                 target.invalidate_tools_cache()
-            known = await target.list_tools()
-        return known
+            session = getattr(target, "session", None)  # below the filters, which may ask for an agent
+            at_hand = await (target.list_tools() if session is None else _all_tools(session))
+        return list(at_hand)
 
     @wraps(call)
     async def call_tool(tool_name: str, arguments: dict[str, Any] | None, *args: Any, **kwargs: Any) -> Any:
@@ -53,3 +57,16 @@ def fit(
 
     target.call_tool = call_tool
     return server
+
+
+async def _all_tools(session: Any) -> list[Any]:
+    found: list[Any] = []
+    cursor: str | None = None
+    for _ in range(_PAGES):
+        page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor))
+        found += page.tools
+        following = getattr(page, "next_cursor", None) or getattr(page, "nextCursor", None)
+        if following in (None, cursor):
+            break
+        cursor = following
+    return found

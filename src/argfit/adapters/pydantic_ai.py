@@ -23,6 +23,7 @@ class _Fitting(WrapperToolset[Any]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
         async def listing() -> list[Any]:
+            _forget(self.wrapped)
             return [_listed(one) for one in (await self.wrapped.get_tools(ctx)).values()]
 
         decided = await self.dispatch.decide(name, tool_args, listing, tool=_listed(tool))
@@ -44,6 +45,14 @@ def fit(
     does not fit is answered here, as a `ToolFailed`. Raises ValueError for a name that is none of these.
     """
     return _Fitting(toolset, dispatch=Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit))
+
+
+def _forget(toolset: AbstractToolset[Any]) -> None:
+    """Have an MCP toolset ask its server again: what changed is not told to it in every era."""
+    while isinstance(toolset, WrapperToolset):
+        toolset = toolset.wrapped
+    if hasattr(toolset, "_cached_tools"):
+        toolset._cached_tools = None  # noqa: SLF001 - no public way
 
 
 def _listed(tool: ToolsetTool[Any]) -> dict[str, Any]:
