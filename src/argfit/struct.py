@@ -167,7 +167,7 @@ def _as_double(value: Any) -> Any:
 
 
 def _as_read(value: Any, path: Path, finer: list[Path]) -> Any:
-    """A value with the digits of its text: `9007199254740993.0` is an integer; what no float holds is noted in `finer`."""
+    """A value with its text's digits: `9007199254740993.0` is an integer; what no float holds is noted in `finer`."""
     if isinstance(value, dict):
         return {name: _as_read(part, (*path, name), finer) for name, part in value.items()}
     if isinstance(value, list):
