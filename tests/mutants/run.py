@@ -49,8 +49,8 @@ MUTATIONS = [
     Mutation(
         "protocol errors are caught",
         MCP,
-        "        except MCPError:\n            raise\n        except (UnexpectedToolError",
-        "        except (MCPError, UnexpectedToolError",
+        "        except MCPError:\n            raise\n        except _Misfit as misfit:\n            return misfit.result\n        except (UnexpectedToolError",
+        "        except _Misfit as misfit:\n            return misfit.result\n        except (MCPError, UnexpectedToolError",
     ),
     Mutation(
         "an MCPServer's tool's own refusal is not caught",
@@ -175,8 +175,8 @@ MUTATIONS = [
     Mutation(
         "a call that is made in process is taken for one from the wire",
         FAST,
-        "        if call is None or call.inside:\n            return await tool._run",
-        "        if call is None:\n            return await tool._run",
+        "before = _REACHING.set(None)",
+        "before = _REACHING.set(call)",
     ),
     Mutation("a name that was made up is in a log line", CALLS, "and self.knows(name) else NO_TOOL", "else NO_TOOL"),
     Mutation("the problems as data are left out", REFUSAL, "        PROBLEMS: [\n", '        PROBLEMS + "x": [\n'),
