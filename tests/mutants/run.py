@@ -175,8 +175,8 @@ MUTATIONS = [
     Mutation(
         "a call that is made in process is taken for one from the wire",
         FAST,
-        "before = _REACHING.set(None)",
-        "before = _REACHING.set(call)",
+        "if request is None or _CHAIN.get() is not None:",
+        "if request is None:",
     ),
     Mutation("a name that was made up is in a log line", CALLS, "and self.knows(name) else NO_TOOL", "else NO_TOOL"),
     Mutation("the problems as data are left out", REFUSAL, "        PROBLEMS: [\n", '        PROBLEMS + "x": [\n'),
