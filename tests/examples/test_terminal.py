@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,6 +55,14 @@ class Screen:
 
 
 pytestmark = pytest.mark.skipif(SETSID is None, reason="setsid (util-linux) is not installed")
+
+
+def comes(true: Callable[[], bool]) -> bool:
+    """Whether something comes true in time."""
+    until = time.monotonic() + PATIENCE
+    while not true() and time.monotonic() < until:
+        select.select([], [], [], 0.01)
+    return true()
 
 
 @contextmanager
@@ -131,6 +139,24 @@ def test_tab_completes_a_tool_and_ctrl_c_leaves_the_line_but_not_the_session(con
         screen.until("Ctrl-D ends the session")
         screen.press(b"get_symbol_info line=1\n")
         screen.until('found {"line":1}')
+
+
+def test_ctrl_c_leaves_out_a_server_that_does_not_come_and_leaves_no_process_behind(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    hangs = f"import os, time; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    servers = {
+        "hangs": {"command": sys.executable, "args": ["-c", hangs]},
+        "ide": {"command": SERVER[0], "args": SERVER[1:]},
+    }
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": servers}))
+    with terminal(path) as screen:
+        screen.until("connecting hangs")
+        assert comes(lambda: note.exists() and bool(note.read_text()))
+        screen.press(b"\x03")
+        screen.until("✗ hangs is left out")
+        assert "✓ ide: 2 tools" in screen.until(PROMPT)
+        assert comes(lambda: not Path(f"/proc/{note.read_text()}").exists())
 
 
 def test_what_a_user_writes_does_not_steer_the_terminal(config: Path) -> None:

@@ -69,8 +69,11 @@ class Session:
             self._say_connected(name)
 
     def _say_connected(self, name: str) -> None:
+        print(block.coloured(f"connecting {block.plain(name)} …", "2"))
         try:
             tools = self._loop.run(self._servers.connect(name))
+        except KeyboardInterrupt:
+            print(block.coloured(f"\n✗ {block.plain(name)} is left out; `servers` tries again", "31"))
         except GoneError as gone:
             print(block.coloured(f"✗ {block.plain(str(gone))}", "31"))
         else:

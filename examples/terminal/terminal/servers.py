@@ -44,10 +44,13 @@ class Servers:
         try:
             client = await asyncio.wait_for(asyncio.shield(opened), PATIENCE)
             listed = await _all_tools(client)
-        except Exception as error:  # noqa: BLE001 - whatever kept a server from being there
+        except BaseException as error:
             ended.set()
             task.cancel()
-            raise GoneError(f"{name} cannot be reached: {_why(error)}") from None
+            await asyncio.wait([task], timeout=PATIENCE)  # so that no server is left behind
+            if isinstance(error, Exception):
+                raise GoneError(f"{name} cannot be reached: {_why(error)}") from None
+            raise  # the user left
         self._live[name] = (client, ended, task)
         self.tools[name] = listed
         self.catalog.update(name, listed)
