@@ -178,7 +178,12 @@ MUTATIONS = [
         "if request is None or _CHAIN.get() is not None:",
         "if request is None:",
     ),
-    Mutation("a name that was made up is in a log line", CALLS, "and self.knows(name) else NO_TOOL", "else NO_TOOL"),
+    Mutation(
+        "a name that was made up is in a log line",
+        CALLS,
+        "and self.knows(name) else record.NO_TOOL",
+        "else record.NO_TOOL",
+    ),
     Mutation("the problems as data are left out", REFUSAL, "        PROBLEMS: [\n", '        PROBLEMS + "x": [\n'),
     Mutation(
         "one listing is kept for all callers", LOW, "return None if token is None else token.token", "return None"

@@ -14,7 +14,6 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 from fastmcp import FastMCP
 from fastmcp.exceptions import AuthorizationError, FastMCPError, ToolError, ValidationError
 from fastmcp.server.dependencies import fastmcp_request_ctx
@@ -33,14 +32,11 @@ from argfit.adapters.pydantic_binder import faults
 from argfit.core import record, refusal
 from argfit.core.choices import chosen, repairs_named
 from argfit.core.fit import Fit
-from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, spelled_out
-from argfit.core.repair import UNQUOTE
-from argfit.core.spelling import Change
+from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, Sent
 from argfit.log import LOGGER, Notes, write
 
 _CALL = "tools/call"
 _HOSTS = "Error calling tool"  # how the text of a fault begins that FastMCP tells
-_NO_TOOL = "(none of its tools)"
 _VARIANTS = 8  # of one tool, that are kept compiled
 _KEPT = 10_000  # tools, and names of tools
 
@@ -73,24 +69,13 @@ def guard(
     return server
 
 
-class _Call:
+class _Call(Sent):
     """One call on its way in: what was sent, and how far it came."""
 
     def __init__(self, name: Any, sent: Any, rules: Rules) -> None:
+        super().__init__(sent, rules)
         self.name = str(name)
         self.told = False  # in the log
-        self.sent = sent
-        self.odd = sent is not None and not isinstance(sent, dict)
-        self.spelled_out = spelled_out(sent, rules) if self.odd else None
-
-    def fitted(self, guarded: Guarded, arrived: dict[str, Any]) -> Fit:
-        """Fit the arguments as they arrived behind all middleware, or what is none."""
-        if not self.odd:
-            return guarded.fit(arrived)
-        if self.spelled_out is None:
-            return guarded.fit(self.sent)
-        fit = guarded.fit(arrived)
-        return msgspec.structs.replace(fit, changes=(Change((), UNQUOTE, self.sent, None), *fit.changes))
 
 
 # What a task is in: the middleware of a call from the wire, or that of one in process (False); and the call from the
@@ -144,12 +129,11 @@ class _Calls:
         known = self._on_their_way.get((id(request.session), str(request.request_id)))
         return known or _Call(name, arguments, self.rules)  # it came to a server that this one is mounted in
 
-    def refused(self, call: _Call | None, name: str) -> None:
+    def refused(self, call: _Call, name: str) -> None:
         """Write that a call was refused, once."""
-        if call is None or not call.told:
-            write(record.refused(name if name in self.names else _NO_TOOL))
-        if call is not None:
-            call.told = True
+        if not call.told:
+            write(record.refused(name if name in self.names else record.NO_TOOL))
+        call.told = True
 
 
 class _Misfit(FastMCPError):
@@ -254,7 +238,7 @@ class _Tools(Transform):
 
 async def _origin(tool: Tool) -> Tool:
     """The tool that binds in the end: behind a mounted server, and behind what it was transformed from."""
-    found: Any = tool
+    found = tool
     while isinstance(found, FastMCPProviderTool | TransformedTool):
         if isinstance(found, TransformedTool):
             found = found.parent_tool
@@ -263,7 +247,7 @@ async def _origin(tool: Tool) -> Tool:
             if mounted is None:
                 break
             found = mounted
-    return tool if found is None else found
+    return found
 
 
 class _Compiled:

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 from mcp.server import Server
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -19,41 +18,27 @@ from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult, TextCont
 
 from argfit.core import record, refusal
 from argfit.core.fit import Fit
-from argfit.core.guarding import Guarded, Rules, spelled_out
-from argfit.core.repair import UNQUOTE
-from argfit.core.spelling import Change
+from argfit.core.guarding import Guarded, Rules, Sent
 from argfit.log import Notes, write
 
 Context = ServerRequestContext[Any, Any]
 
 CALL, LIST = "tools/call", "tools/list"
-NO_TOOL = "(none of its tools)"
 
 
-class Call:
+class Call(Sent):
     """One call on its way in: what was sent, what it is seen as, and how far it came."""
 
     def __init__(self, sent: Any, rules: Rules, ctx: Context, call_next: CallNext) -> None:
+        super().__init__(sent, rules)
         self.ctx = ctx
         self.call_next = call_next
         self.came = self.inside = False  # the tool, or what decides for it, was reached; is at work
         self.told = False  # in the log
         self.running = 0  # its tool, once or at once
         self.level = 0  # which of the handlers is at work
-        self.odd = sent is not None and not isinstance(sent, dict)
-        self.spelled_out = spelled_out(sent, rules) if self.odd else None
         # what everyone on the way sees: the object that a text spells, or none, which is then refused
         self.shaped = (self.spelled_out or {}) if self.odd else None
-        self._sent = sent
-
-    def fitted(self, guarded: Guarded, arrived: dict[str, Any] | None) -> Fit:
-        """Fit the arguments as they arrived behind all middleware, or what is none."""
-        if not self.odd:
-            return guarded.fit(arrived)
-        if self.spelled_out is None:
-            return guarded.fit(self._sent)
-        fit = guarded.fit(arrived)
-        return msgspec.structs.replace(fit, changes=(Change((), UNQUOTE, self._sent, None), *fit.changes))
 
 
 class Guard:
@@ -119,7 +104,7 @@ class Guard:
 
     def _known_as(self, name: Any) -> str:
         """A tool's name as a log shows it: not what a caller made up."""
-        return name if isinstance(name, str) and self.knows(name) else NO_TOOL
+        return name if isinstance(name, str) and self.knows(name) else record.NO_TOOL
 
     def _wrap_handler(self) -> None:
         entry = self._lowlevel.get_request_handler(CALL)

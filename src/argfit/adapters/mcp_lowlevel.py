@@ -2,7 +2,7 @@
 
 Rules
 - A caller is held to what that caller is listed, through all middleware: by their own listings, and by one of the
-  guard's on a miss and before a refusal.
+  guard's on a miss, and before a change or a refusal.
 """
 
 from dataclasses import replace

@@ -40,7 +40,8 @@ def guard(
 
     `server` is an `MCPServer` or a lowlevel `Server`; `repairs` names repairs to make; `contract` says whether a call
     must fit the published schema and bind (`schema`) or only bind (`binder`); `unknown="refuse"` also refuses
-    arguments that a tool does not declare. Raises ValueError for a name that is none of these.
+    arguments that a tool does not declare. Raises ValueError for a name that is none of these, and where the server is
+    guarded by other rules; TypeError for no server of this SDK.
     """
     rules = Rules(repairs_named(repairs), chosen("contract", contract, CONTRACTS), chosen("unknown", unknown, UNKNOWN))
     target: Any = server

@@ -5,6 +5,7 @@ Rules
 - Arguments that nest too deep to be judged are not: they are named as a problem, never a crash.
 """
 
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
@@ -165,28 +166,33 @@ def _told(engine: Engine, fitted: Any, made: tuple[Change, ...], found: tuple[Pr
 
 def _fit_quoted(engine: Engine, text: str) -> tuple[Fit, _Rounds]:
     """Fit the whole arguments sent as text: as the object they spell, or as none where they are empty."""
-    empty = text == "" and DROP_EMPTY in engine.repairs
-    if not empty and "unquote" not in engine.repairs:
-        return Fit(False, text, problems=(words.not_an_object(),)), ()
-    inner = b"{}" if empty else text.encode("utf-8", "surrogatepass")
-    # only an object's text is one: "null" is not told from nothing, nor is text decoded twice
-    if not inner.startswith(b"{") or text != text.strip() or not can_be_read(inner):
+    inner = spelled_object(text, engine.repairs)
+    if inner is None:
         return Fit(False, text, problems=(words.not_an_object(),)), ()
     fit = fit_text(engine, inner)
     if not fit.ok:
         return Fit(False, text, problems=fit.problems, more=fit.more), ()
-    change = Change((), DROP_EMPTY if empty else UNQUOTE, text, None if empty else fit.arguments)
+    change = Change((), UNQUOTE if text else DROP_EMPTY, text, fit.arguments if text else None)
     edit = Edit((), "write", json_text.as_utf8(fit.json or b""))
     return Fit(True, fit.arguments, (change, *fit.changes)), ((edit,),)
 
 
-def can_be_read(text: bytes) -> bool:
-    """Whether a text is JSON that everyone reads alike."""
+def spelled_object(text: str, repairs: Collection[str]) -> bytes | None:
+    """The text of the object that whole arguments sent as text stand for, where a repair makes one of it.
+
+    Only an object's text is one: "null" is not told from nothing, nor is text decoded twice. And everyone must read it
+    alike: no name stands twice, and no NaN is in it.
+    """
+    if text == "" and DROP_EMPTY in repairs:
+        return b"{}"
+    if UNQUOTE not in repairs or not text.startswith("{") or text != text.strip():
+        return None
+    inner = text.encode("utf-8", "surrogatepass")
     try:
-        json_text.read(text)
+        json_text.read(inner)
     except (json_text.NotJson, json_text.DoubledKey):
-        return False
-    return json_text.is_strict(text)
+        return None
+    return inner if json_text.is_strict(inner) else None
 
 
 def _with_floats(fit: Fit) -> Fit:

@@ -18,13 +18,13 @@ from argfit.core import problem as words
 from argfit.core import text as json_text
 from argfit.core.choices import WIDENING
 from argfit.core.engine import Engine, compile_engine
-from argfit.core.fit import PROBLEMS_HELD, Fit, can_be_read, fit_value
-from argfit.core.mend import DROP_EMPTY
+from argfit.core.fit import PROBLEMS_HELD, Fit, fit_value, spelled_object
 from argfit.core.node import Node
 from argfit.core.place import item_at, member_at
 from argfit.core.plan import together
 from argfit.core.problem import Path, Problem
 from argfit.core.repair import UNQUOTE
+from argfit.core.spelling import Change
 
 REPAIRS = ("unquote", "rename-case")  # on a server, where nothing else is named
 CONTRACTS = ("schema", "binder")
@@ -46,19 +46,6 @@ class Rules(msgspec.Struct, frozen=True):
     def with_formats(self, formats: frozenset[str]) -> "Rules":
         """The same rules with other formats that count."""
         return msgspec.structs.replace(self, formats=formats)
-
-
-def spelled_out(sent: Any, rules: Rules) -> dict[str, Any] | None:
-    """The arguments that were sent as text, where a repair makes an object of it and everyone reads it alike."""
-    if not isinstance(sent, str):
-        return None
-    if sent == "" and DROP_EMPTY in rules.repairs:
-        return {}
-    text = sent.encode("utf-8", "surrogatepass")
-    if UNQUOTE not in rules.repairs or not sent.startswith("{") or sent != sent.strip() or not can_be_read(text):
-        return None
-    decoded = json_text.loads(text)
-    return decoded if isinstance(decoded, dict) else None
 
 
 class BindFault(msgspec.Struct, frozen=True):
@@ -126,6 +113,25 @@ def _left_to_the_binder(schema: Any, names: Collection[str]) -> Any:
 def _closed(schema: Any) -> Any:
     is_open = isinstance(schema, dict) and schema.get("additionalProperties", True) is True
     return {**schema, "additionalProperties": False} if is_open else schema
+
+
+class Sent:
+    """The arguments of one call as they were sent: an object, or what spells one, or what is none."""
+
+    def __init__(self, sent: Any, rules: Rules) -> None:
+        self._sent = sent
+        self.odd = sent is not None and not isinstance(sent, dict)
+        text = spelled_object(sent, rules.repairs) if isinstance(sent, str) else None
+        self.spelled_out: dict[str, Any] | None = None if text is None else json_text.loads(text)
+
+    def fitted(self, guarded: Guarded, arrived: dict[str, Any] | None) -> Fit:
+        """Fit the arguments as they arrived behind all that stands in between, or what is none."""
+        if not self.odd:
+            return guarded.fit(arrived)
+        if self.spelled_out is None:
+            return guarded.fit(self._sent)
+        fit = guarded.fit(arrived)
+        return msgspec.structs.replace(fit, changes=(Change((), UNQUOTE, self._sent, None), *fit.changes))
 
 
 # -- what a binder refused, in our words --------------------------------------------------------------------

@@ -13,6 +13,8 @@ from argfit.core.plan import Plan, declared_part
 from argfit.core.problem import Path, Problem, show_path
 from argfit.core.spelling import Change
 
+NO_TOOL = "(none of its tools)"  # for a name that a caller made up
+
 
 class Log(msgspec.Struct, frozen=True):
     """A log line to be written: its level, the contract's text and arguments, the fields that go beside it."""
