@@ -6,8 +6,6 @@ Rules
 - A call is known on its way by its session and its request. A tool's own calls of tools are none of these.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +25,7 @@ CALL, LIST = "tools/call", "tools/list"
 
 
 class Call(Sent):
-    """One call on its way in: what was sent, what it is seen as, and how far it came."""
+    """One call on its way in: what was sent, and how far it came."""
 
     def __init__(self, sent: Any, rules: Rules, ctx: Context, call_next: CallNext) -> None:
         super().__init__(sent, rules)
@@ -35,21 +33,29 @@ class Call(Sent):
         self.call_next = call_next
         self.came = self.inside = False  # the tool, or what decides for it, was reached; is at work
         self.told = False  # in the log
-        self.running = 0  # its tool, once or at once
         self.level = 0  # which of the handlers is at work
-        # what everyone on the way sees: the object that a text spells, or none, which is then refused
-        self.shaped = (self.spelled_out or {}) if self.odd else None
+        self.context: Any = None  # what an MCPServer makes of the request, as it was seen last
 
 
 class Guard:
     """What both kinds of server share: the way in and out of a call."""
 
     def __init__(self, lowlevel: Server[Any], rules: Rules) -> None:
-        self._lowlevel = lowlevel
         self.chosen = self._rules = rules
-        self._inners: list[Any] = []  # what handled calls before, and what was put around that since
         self._notes = Notes()
         self._on_their_way: dict[tuple[int, Any], Call] = {}  # by session and request
+        self._handlers: list[Any] = []  # what handled calls before, and what was put around that since
+        self._add_handler = lowlevel.add_request_handler
+        lowlevel.add_request_handler = self._handler_added  # type: ignore[method-assign] # what comes later stands behind
+        entry = lowlevel.get_request_handler(CALL)
+        if entry is not None:
+            lowlevel.add_request_handler(CALL, entry.params_type, entry.handler)
+
+    def _handler_added(self, method: str, params_type: Any, handler: Any, *args: Any, **kwargs: Any) -> None:
+        if method == CALL:
+            self._handlers.append(handler)
+            handler = self.handle
+        self._add_handler(method, params_type, handler, *args, **kwargs)
 
     async def middleware(self, ctx: Context, call_next: CallNext) -> Any:
         """Let a call in whatever the shape of its arguments, and see how it ends."""
@@ -59,10 +65,9 @@ class Guard:
             if ctx.method == LIST:
                 self.learn(result)
             return result
-        self._wrap_handler()
         call = Call(params.get("arguments"), self._rules, ctx, call_next)
-        if call.shaped is not None:
-            ctx = replace(ctx, params={**params, "arguments": call.shaped})
+        if call.odd:
+            ctx = replace(ctx, params={**params, "arguments": call.spelled_out or {}})
         key = (id(ctx.session), ctx.request_id)
         self._on_their_way[key] = call
         try:
@@ -78,22 +83,32 @@ class Guard:
             write(record.refused(self._known_as(params.get("name"))))
         return result
 
+    async def handle(self, ctx: Context, params: Any) -> Any:
+        """Decide on a call from the wire; what comes here from inside of a handler goes on to the one behind it."""
+        call = self.on_its_way(ctx)
+        if call is None:
+            return await self._handlers[0](ctx, params)
+        if call.inside:
+            call.level -= bool(call.level)
+            return await self._handlers[call.level](ctx, params)
+        call.came = call.inside = True
+        try:
+            return await self.decide(call, ctx, params)
+        finally:
+            call.inside = False  # a middleware may call on again
+
+    async def decide(self, call: Call, ctx: Context, params: Any) -> Any:
+        """Decide on a call from the wire, and pass it on where it may run."""
+        raise NotImplementedError
+
+    async def pass_on(self, call: Call, ctx: Context, params: Any) -> Any:
+        """Go on to what handled calls before: the outermost of it first, which may come back to `handle`."""
+        call.level = len(self._handlers) - 1
+        return await self._handlers[call.level](ctx, params)
+
     def on_its_way(self, ctx: Context) -> Call | None:
         """The call from the wire that is answered in a request; None where there is none."""
         return self._on_their_way.get((id(ctx.session), ctx.request_id))
-
-    @contextmanager
-    def coming_in(self, ctx: Context) -> Iterator[Call | None]:
-        """The call from the wire that comes to its handler now; None for one from inside of a tool."""
-        call = self.on_its_way(ctx)
-        if call is None or call.inside:
-            yield None
-            return
-        call.came = call.inside = True
-        try:
-            yield call
-        finally:
-            call.inside = False  # a middleware may call on again
 
     def learn(self, listed: Any) -> None:
         """Take note of a listing that a client is given."""
@@ -105,25 +120,6 @@ class Guard:
     def _known_as(self, name: Any) -> str:
         """A tool's name as a log shows it: not what a caller made up."""
         return name if isinstance(name, str) and self.knows(name) else record.NO_TOOL
-
-    def _wrap_handler(self) -> None:
-        entry = self._lowlevel.get_request_handler(CALL)
-        if entry is not None and entry.handler != self.handle:
-            self._inners.append(entry.handler)
-            self._lowlevel.add_request_handler(CALL, entry.params_type, self.handle)
-
-    async def handle(self, ctx: Context, params: Any) -> Any:
-        """Decide on a call, and pass it on where it may run."""
-        raise NotImplementedError
-
-    async def inner(self, call: Call | None, ctx: Context, params: Any) -> Any:
-        """Go on to what handled calls before: the outermost of it first, which may come back here for the rest."""
-        coming = self.on_its_way(ctx)
-        if call is not None:
-            call.level = len(self._inners) - 1
-        elif coming is not None and coming.level:
-            coming.level -= 1
-        return await self._inners[coming.level if coming is not None else 0](ctx, params)
 
     def rules_of(self, annotations: Any) -> Rules:
         """The rules of one tool: one that destroys gets no repair that may widen its call."""

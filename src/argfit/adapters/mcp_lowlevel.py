@@ -6,7 +6,7 @@ Rules
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from mcp.server import Server
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -25,11 +25,12 @@ _KEPT = 10_000  # tools that are kept compiled
 _VARIANTS = 8  # of one tool's schema, that are kept compiled
 
 
-class _Listed(NamedTuple):
-    """A tool as a lowlevel server lists it."""
+class _Listed:
+    """A tool as a lowlevel server lists it, compiled when it is called."""
 
-    schema: Any
-    destroys: bool
+    def __init__(self, schema: Any, *, destroys: bool) -> None:
+        self.published = (schema, destroys)
+        self.guarded: Guarded | None = None
 
 
 class OfLowlevel(Guard):
@@ -39,7 +40,7 @@ class OfLowlevel(Guard):
         super().__init__(lowlevel, rules.with_formats(_FORMATS))
         self.chosen = rules
         self._listed: dict[Any, dict[str, _Listed]] = {}  # by caller
-        self._compiled: dict[str, list[tuple[_Listed, Guarded]]] = {}
+        self._compiled: dict[str, list[tuple[tuple[Any, bool], Guarded]]] = {}
         self._none = Guarded(True, rules)
 
     def knows(self, name: str) -> bool:
@@ -56,41 +57,44 @@ class OfLowlevel(Guard):
         while len(self._listed) > _CALLERS:
             del self._listed[next(iter(self._listed))]
 
-    async def handle(self, ctx: Context, params: Any) -> Any:
+    async def decide(self, call: Call, ctx: Context, params: Any) -> Any:
         """Decide by the listing of this caller, read anew on a miss and before a change or a refusal."""
-        with self.coming_in(ctx) as call:
-            if call is None:
-                return await self.inner(call, ctx, params)
-            guarded = self._guarded(params.name)
+        name = params.name
+        guarded = self._guarded(name)
+        fit = None if guarded is None else call.fitted(guarded, params.arguments)
+        if fit is None or not fit.ok or fit.changes:
+            await self._list(call, name)
+            guarded = self._guarded(name) or (self._none if call.odd and not call.spelled_out else None)
             fit = None if guarded is None else call.fitted(guarded, params.arguments)
-            if fit is None or not fit.ok or fit.changes:
-                await self._list(call, params.name)
-                guarded = self._guarded(params.name) or (self._none if call.odd and not call.spelled_out else None)
-                fit = None if guarded is None else call.fitted(guarded, params.arguments)
-            if guarded is not None and fit is not None:
-                self._notes.take(params.name, guarded.engine.plan, fit)
-                if not fit.ok:
-                    return self.refused(params.name, guarded, fit, call)
-                if params.arguments is not None and fit.arguments is not params.arguments:
-                    params.arguments = fit.arguments
-            try:
-                return _sendable(await self.inner(call, ctx, params))
-            except MCPError:
-                raise
-            except Exception:  # noqa: BLE001 - logged with its traceback
-                call.told = True
-                LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})
-                return error_of(refusal.fault_of(params.name))
+        if guarded is not None and fit is not None:
+            self._notes.take(name, guarded.engine.plan, fit)
+            if not fit.ok:
+                return self.refused(name, guarded, fit, call)
+            if params.arguments is not None and fit.arguments is not params.arguments:
+                params.arguments = fit.arguments
+        try:
+            return _sendable(await self.pass_on(call, ctx, params))
+        except MCPError:
+            raise
+        except Exception:  # noqa: BLE001 - logged with its traceback
+            call.told = True
+            LOGGER.exception("MCP tool %s failed.", name, extra={"tool": name})
+            return error_of(refusal.fault_of(name))
 
     def _guarded(self, name: str) -> Guarded | None:
-        listed = self._listed.get(_caller(), {}).get(name)
-        if listed is None:
+        tool = self._listed.get(_caller(), {}).get(name)
+        if tool is None:
             return None
+        if tool.guarded is None:
+            tool.guarded = self._compiled_as(name, *tool.published)
+        return tool.guarded
+
+    def _compiled_as(self, name: str, schema: Any, destroys: bool) -> Guarded:  # noqa: FBT001 - as it was published
         known = self._compiled.setdefault(name, [])
-        guarded = next((made for tool, made in known if tool == listed), None)
+        guarded = next((made for published, made in known if published == (schema, destroys)), None)
         if guarded is None:
-            guarded = Guarded(listed.schema, self._rules.for_destroying() if listed.destroys else self._rules)
-            self._compiled[name] = [*known[1 - _VARIANTS :], (listed, guarded)]
+            guarded = Guarded(schema, self._rules.for_destroying() if destroys else self._rules)
+            self._compiled[name] = [*known[1 - _VARIANTS :], ((schema, destroys), guarded)]
             while len(self._compiled) > _KEPT:
                 del self._compiled[next(iter(self._compiled))]
         return guarded
@@ -129,7 +133,9 @@ def _tools_of(listed: Any) -> dict[str, _Listed]:
     found: dict[str, _Listed] = {}
     for tool in _part(listed, "tools", "tools") or ():
         destroys = _part(_part(tool, "annotations", "annotations"), "destructiveHint", "destructive_hint")
-        found[_part(tool, "name", "name")] = _Listed(_part(tool, "inputSchema", "input_schema"), destroys is True)
+        found[_part(tool, "name", "name")] = _Listed(
+            _part(tool, "inputSchema", "input_schema"), destroys=destroys is True
+        )
     return found
 
 

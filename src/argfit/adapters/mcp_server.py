@@ -8,14 +8,14 @@ Rules
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from mcp.server import MCPServer, Server
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedResourceError, UnexpectedToolError
 from mcp.server.mcpserver.tools.base import Tool
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, ValidationError
 
 from argfit.adapters.mcp_calls import Call, Context, Guard, error_of
@@ -56,29 +56,24 @@ def guard(
     return server
 
 
-class _Sent(dict[str, Any]):
-    """The arguments of a call from the wire, and what they were bound to; calls from inside a tool are plain."""
-
-    def __init__(self, arguments: dict[str, Any], call: Call) -> None:
-        super().__init__(arguments)
-        self.call = call
-        self.bound: dict[str, Any] | None = None
-        self.error: Exception | None = None
-
-    def begin_anew(self) -> None:
-        """Forget what was bound: who passes them on twice may have changed them."""
-        self.bound, self.error = None, None
-
-    def __bool__(self) -> bool:
-        return True  # or the SDK takes another empty object in its place
+# The call from the wire that a task is on its way with: none before its handler, nor inside of its tool, whose own
+# calls are the tool's.
+_COMING: ContextVar["tuple[_OfMcpServer, Call] | None"] = ContextVar("argfit_coming", default=None)
 
 
 class _Misfit(ToolError):
     """Arguments that do not fit, on their way out; `result` is what the caller is told."""
 
     def __init__(self, result: CallToolResult) -> None:
-        super().__init__("the arguments do not fit")
+        super().__init__(*(part.text for part in result.content if isinstance(part, TextContent)))
         self.result = result
+
+
+class _Bound(dict[str, Any]):
+    """Arguments as they were fitted, on their way to the binder, and what they were bound to or why they cannot be."""
+
+    values_bound: dict[str, Any] | None = None
+    error: Exception | None = None
 
 
 class _OfMcpServer(Guard):
@@ -97,16 +92,18 @@ class _OfMcpServer(Guard):
         """Whether there is a tool of this name."""
         return self._tool_manager.get_tool(name) is not None
 
-    async def handle(self, ctx: Context, params: Any) -> Any:
-        """Mark the arguments as those of a call from the wire: it is decided on where the tool is called."""
-        with self.coming_in(ctx) as call:
-            if call is not None:
-                params.arguments = _Sent(params.arguments or {}, call)
-            return await self.inner(call, ctx, params)
+    async def decide(self, call: Call, ctx: Context, params: Any) -> Any:
+        """Pass a call on: it is decided on where its tool begins."""
+        before = _COMING.set((self, call))
+        try:
+            return await self.pass_on(call, ctx, params)
+        finally:
+            _COMING.reset(before)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """See how a call from the wire ends; calls from inside a tool are the tool's own."""
-        if not isinstance(arguments, _Sent):
+        call = self._from_the_wire(context)
+        if call is None:
             return await self._call_tool(name, arguments, context)
         try:
             return await self._call_tool(name, arguments, context)
@@ -115,51 +112,57 @@ class _OfMcpServer(Guard):
         except _Misfit as misfit:
             return misfit.result
         except (UnexpectedToolError, UnexpectedResourceError) as error:
-            arguments.call.told = True
+            call.told = True
             raise UnexpectedToolError(refusal.fault_of(name)) from error
         except (ToolError, ResourceError) as error:
             return error_of(str(error))
         except Exception as error:
-            arguments.call.told = True
+            call.told = True
             raise UnexpectedToolError(refusal.fault_of(name)) from error
 
     async def run_tool(self, name: str, arguments: dict[str, Any], context: Any, *args: Any, **kwargs: Any) -> Any:
         """Decide on a call from the wire, behind all that a server's author put around `call_tool`."""
-        sent = self._from_the_wire(arguments, context)
-        if sent is None:
+        call = self._from_the_wire(context)
+        tool = None if call is None else self._tool_manager.get_tool(name)
+        if call is None or tool is None:
             return await self._run_tool(name, arguments, context, *args, **kwargs)
-        tool = self._tool_manager.get_tool(name)
-        refused = None if tool is None else self._decide(tool, sent)
-        if refused is not None:
-            raise _Misfit(refused)
-        sent.call.running += 1
+        bound = self._bind(tool, arguments, call)
+        before = _COMING.set(None)
         try:
-            return await self._run_tool(name, sent, context, *args, **kwargs)
+            return await self._run_tool(name, bound, context, *args, **kwargs)
         finally:
-            sent.call.running -= 1
+            _COMING.reset(before)
 
-    def _from_the_wire(self, arguments: dict[str, Any], context: Any) -> _Sent | None:
-        if isinstance(arguments, _Sent):
-            return arguments
-        with suppress(ValueError):  # a context that no request is behind
-            call = self.on_its_way(context.request_context)
-            if call is not None and call.inside and not call.running:  # somebody passed on a copy
-                return _Sent(arguments, call)
-        return None
+    def _from_the_wire(self, context: Any) -> Call | None:
+        """The call from the wire that comes to its tool now; None for one that is made in process."""
+        guard, call = _COMING.get() or (None, None)
+        if call is None or guard is not self or context is None:
+            return None
+        if context is not call.context:
+            try:
+                if self.on_its_way(context.request_context) is not call:
+                    return None
+            except ValueError:  # there is no request behind it
+                return None
+            call.context = context
+        return call
 
-    def _decide(self, tool: Tool, sent: _Sent) -> CallToolResult | None:
-        """The refusal of a call; None where it may run, bound."""
+    def _bind(self, tool: Tool, arguments: dict[str, Any], call: Call) -> _Bound:
+        """The arguments of a call that may run, bound; raises `_Misfit` where it may not."""
         binder: Any = tool.fn_metadata
         if not isinstance(binder, _BoundOnce):
             binder = _BoundOnce(binder)
             tool.fn_metadata = binder  # stands in for it
-        sent.begin_anew()
         guarded = self._guarded(tool, binder.arg_model)
-        fit = sent.call.fitted(guarded, dict(sent))
+        fit = call.fitted(guarded, arguments if type(arguments) is dict else dict(arguments))
+        bound = None
         if not guarded.decides(fit):
-            fit = _bind(binder, guarded, fit, sent)
+            bound = _Bound(fit.arguments)
+            fit = _bind_to(binder, guarded, fit, bound)
         self._notes.take(tool.name, guarded.engine.plan, fit)
-        return None if sent.bound is not None or sent.error else self.refused(tool.name, guarded, fit, sent.call)
+        if bound is None or (bound.values_bound is None and bound.error is None):
+            raise _Misfit(self.refused(tool.name, guarded, fit, call))
+        return bound
 
     def _guarded(self, tool: Tool, model: type[BaseModel]) -> Guarded:
         known = self._tools.get(tool.name)
@@ -185,15 +188,15 @@ class _BoundOnce:
 
     def validate_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """What arguments bind to."""
-        if not isinstance(arguments, _Sent):
+        if not isinstance(arguments, _Bound):
             bound: dict[str, Any] = self.binder.validate_arguments(arguments)
             return bound
         if arguments.error is not None:
             raise arguments.error
-        return arguments.bound or {}
+        return arguments.values_bound or {}
 
 
-def _bind(binder: Any, guarded: Guarded, fit: Fit, sent: _Sent) -> Fit:
+def _bind_to(binder: Any, guarded: Guarded, fit: Fit, bound: _Bound) -> Fit:
     """Bind as the SDK would, but for text that fits as it is: that is not read as JSON."""
     arguments = fit.arguments
     if fit.problems or guarded.binders_own:
@@ -201,9 +204,9 @@ def _bind(binder: Any, guarded: Guarded, fit: Fit, sent: _Sent) -> Fit:
         as_text = {name: part for name, part in arguments.items() if name in as_sdk}
         arguments = {**arguments, **binder.pre_parse_json(as_text)}
     try:
-        sent.bound = binder.arg_model.model_validate(arguments).model_dump_one_level()
+        bound.values_bound = binder.arg_model.model_validate(arguments).model_dump_one_level()
     except ValidationError as error:
         return guarded.refused_by_binder(fit, faults(error))
     except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
-        sent.error = error
+        bound.error = error
     return fit
