@@ -24,7 +24,7 @@ from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.base import ToolResult
 from fastmcp.tools.tool_transform import TransformedTool
 from mcp.shared.exceptions import MCPError
-from mcp_types import TextContent
+from mcp_types import CallToolRequestParams, TextContent
 from pydantic import ValidationError as BindError
 
 from argfit.adapters.fastmcp_binder import Binder
@@ -35,7 +35,7 @@ from argfit.core.fit import Fit
 from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, Sent
 from argfit.log import LOGGER, Notes, write
 
-_CALL = "tools/call"
+_CALL, _LIST = "tools/call", "tools/list"
 _HOSTS = "Error calling tool"  # how the text of a fault begins that FastMCP tells
 _VARIANTS = 8  # of one tool, that are kept compiled
 _KEPT = 10_000  # tools, and names of tools
@@ -157,14 +157,16 @@ class _Outcome(Middleware):
     def __init__(self, calls: _Calls) -> None:
         self.calls = calls
 
-    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
-        """Take note of the names that callers are given."""
-        tools = await call_next(context)
-        self.calls.learn(tool.name for tool in tools)
-        return tools
+    async def __call__(self, context: Any, call_next: Any) -> Any:
+        """See a call, or a listing; FastMCP's own way to the hooks takes six steps for each."""
+        if isinstance(context.message, CallToolRequestParams):
+            return await self._call(context, call_next)
+        result = await call_next(context)
+        if context.method == _LIST and isinstance(result, list | tuple):
+            self.calls.learn(tool.name for tool in result)
+        return result
 
-    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-        """Tell nothing of a fault, and log a refusal that no tool was reached for."""
+    async def _call(self, context: Any, call_next: Any) -> Any:
         name = context.message.name
         call = self.calls.from_the_wire(name, context.message.arguments)
         before = _CHAIN.set(call or False)
@@ -198,10 +200,12 @@ class _Outcome(Middleware):
 class _Innermost(Middleware):
     """Where a call from the wire leaves all other middleware for its tool."""
 
-    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+    async def __call__(self, context: Any, call_next: Any) -> Any:
         """Say so; what is called in process goes by."""
         chain = _CHAIN.get()
-        before = _REACHING.set(chain if isinstance(chain, _Call) else None)
+        if not isinstance(chain, _Call) or not isinstance(context.message, CallToolRequestParams):
+            return await call_next(context)
+        before = _REACHING.set(chain)
         try:
             return await call_next(context)
         finally:
@@ -223,10 +227,15 @@ class _Tools(Transform):
     async def get_tool(self, name: str, call_next: Any, *, version: Any = None) -> Any:
         """The tool as it is called."""
         tool = await call_next(name, version=version)
-        return None if tool is None else _guarded(tool, await self._compiled(tool), self._calls)
-
-    async def _compiled(self, tool: Tool) -> "_Compiled":
+        if tool is None:
+            return None
         known = self._known.setdefault(tool.key, [])
+        for compiled in known:
+            if compiled.stood_in_for is tool and compiled.seen == vars(tool):
+                return compiled.stand_in
+        return (await self._compiled(tool, known)).standing_in_for(tool, self._calls)
+
+    async def _compiled(self, tool: Tool, known: list["_Compiled"]) -> "_Compiled":
         made = next((one for one in known if one.is_of(tool)), None)
         if made is None:
             made = _Compiled(tool, await _origin(tool), self._calls.rules)
@@ -261,6 +270,9 @@ class _Compiled:
         self.binder = binder if origin is tool else None
         self.guarded = Guarded(tool.parameters, rules, binders_own=binder.own if binder else ())
         self.notes = Notes()
+        self.stood_in_for: Tool | None = None
+        self.stand_in: Tool | None = None
+        self.seen: dict[str, Any] = {}
 
     def is_of(self, tool: Tool) -> bool:
         """Whether a tool is the same to its guard."""
@@ -268,10 +280,18 @@ class _Compiled:
         same = getattr(tool, "fn", None) is function and tool.annotations == annotations
         return same and (tool.parameters is parameters or tool.parameters == parameters)
 
+    def standing_in_for(self, tool: Tool, calls: _Calls) -> Tool:
+        """A copy of a tool with its guard before it, kept until the tool is another or altered."""
+        self.stood_in_for, self.seen = tool, dict(vars(tool))
+        self.stand_in = made = _guarded(tool, self, calls)
+        return made
+
 
 def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
     """A copy of a tool with its guard before it, for calls from the wire."""
     guarded = tool.model_copy()
+    binder = compiled.binder
+    bound = None if binder is None or type(tool).run is not FunctionTool.run else binder.bound(tool)
 
     async def run(arguments: dict[str, Any]) -> Any:
         call = _REACHING.get()
@@ -280,7 +300,7 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
         calls.learn([call.name])
         before = _REACHING.set(None)  # what the tool calls is its own
         try:
-            return await _decide(tool, compiled, call, arguments)
+            return await _decide(tool, bound, compiled, call, arguments)
         except AuthorizationError as error:
             error.log_level = logging.DEBUG
             raise
@@ -296,10 +316,10 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
     return guarded
 
 
-async def _decide(tool: Tool, compiled: _Compiled, call: _Call, arguments: dict[str, Any]) -> Any:
+async def _decide(tool: Tool, takes_bound: Tool | None, compiled: _Compiled, call: _Call, sent: dict[str, Any]) -> Any:
     """Refuse a call, or run its tool with what was bound."""
     guarded, binder = compiled.guarded, compiled.binder
-    fit = call.fitted(guarded, arguments)
+    fit = call.fitted(guarded, sent)
     bound: dict[str, Any] | None = None if guarded.decides(fit) else fit.arguments
     if bound is not None and binder is not None:
         try:
@@ -309,8 +329,8 @@ async def _decide(tool: Tool, compiled: _Compiled, call: _Call, arguments: dict[
     compiled.notes.take(call.name, guarded.engine.plan, fit)
     try:
         if bound is not None:
-            if binder is not None and type(tool).run is FunctionTool.run:
-                return await binder.bound(tool)._run(bound)  # noqa: SLF001 - likewise
+            if takes_bound is not None:
+                return await takes_bound._run(bound)  # noqa: SLF001 - likewise
             return await tool._run(fit.arguments)  # noqa: SLF001 - likewise; what runs it otherwise binds by itself
     except (FastMCPError, BindError) as error:
         if isinstance(error, ToolError | AuthorizationError | _Misfit | _Fault):
