@@ -61,6 +61,9 @@ def guard(
 _COMING: ContextVar["tuple[_OfMcpServer, Call] | None"] = ContextVar("argfit_coming", default=None)
 
 
+_NOBODY = (None, None)
+
+
 class _Misfit(ToolError):
     """Arguments that do not fit, on their way out; `result` is what the caller is told."""
 
@@ -72,7 +75,7 @@ class _Misfit(ToolError):
 class _Bound(dict[str, Any]):
     """Arguments as they were fitted, on their way to the binder, and what they were bound to or why they cannot be."""
 
-    values_bound: dict[str, Any] | None = None
+    values_bound: dict[str, Any]
     error: Exception | None = None
 
 
@@ -135,32 +138,40 @@ class _OfMcpServer(Guard):
 
     def _from_the_wire(self, context: Any) -> Call | None:
         """The call from the wire that comes to its tool now; None for one that is made in process."""
-        guard, call = _COMING.get() or (None, None)
+        guard, call = _COMING.get() or _NOBODY
         if call is None or guard is not self or context is None:
             return None
+        if call.context is None:
+            call.context = context  # what the SDK makes of the request
         if context is not call.context:
             try:
                 if self.on_its_way(context.request_context) is not call:
                     return None
             except ValueError:  # there is no request behind it
                 return None
-            call.context = context
         return call
 
     def _bind(self, tool: Tool, arguments: dict[str, Any], call: Call) -> _Bound:
         """The arguments of a call that may run, bound; raises `_Misfit` where it may not."""
         binder: Any = tool.fn_metadata
-        if not isinstance(binder, _BoundOnce):
-            binder = _BoundOnce(binder)
-            tool.fn_metadata = binder  # stands in for it
-        guarded = self._guarded(tool, binder.arg_model)
+        if isinstance(binder, _BoundOnce):
+            binder = binder.binder
+        else:
+            tool.fn_metadata = _BoundOnce(binder)  # type: ignore[assignment] # stands in for it
+        model = binder.arg_model
+        guarded = self._guarded(tool, model)
         fit = call.fitted(guarded, arguments if type(arguments) is dict else dict(arguments))
         bound = None
         if not guarded.decides(fit):
             bound = _Bound(fit.arguments)
-            fit = _bind_to(binder, guarded, fit, bound)
+            try:
+                bound.values_bound = model.model_validate(_as_read(binder, guarded, fit)).model_dump_one_level()
+            except ValidationError as error:
+                fit, bound = guarded.refused_by_binder(fit, faults(error)), None
+            except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
+                bound.error = error
         self._notes.take(tool.name, guarded.engine.plan, fit)
-        if bound is None or (bound.values_bound is None and bound.error is None):
+        if bound is None:
             raise _Misfit(self.refused(tool.name, guarded, fit, call))
         return bound
 
@@ -193,20 +204,14 @@ class _BoundOnce:
             return bound
         if arguments.error is not None:
             raise arguments.error
-        return arguments.values_bound or {}
+        return arguments.values_bound
 
 
-def _bind_to(binder: Any, guarded: Guarded, fit: Fit, bound: _Bound) -> Fit:
-    """Bind as the SDK would, but for text that fits as it is: that is not read as JSON."""
-    arguments = fit.arguments
-    if fit.problems or guarded.binders_own:
-        as_sdk = guarded.binders_own | {str(problem.path[0]) for problem in fit.problems if problem.path}
-        as_text = {name: part for name, part in arguments.items() if name in as_sdk}
-        arguments = {**arguments, **binder.pre_parse_json(as_text)}
-    try:
-        bound.values_bound = binder.arg_model.model_validate(arguments).model_dump_one_level()
-    except ValidationError as error:
-        return guarded.refused_by_binder(fit, faults(error))
-    except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
-        bound.error = error
-    return fit
+def _as_read(binder: Any, guarded: Guarded, fit: Fit) -> dict[str, Any]:
+    """The arguments to bind: the SDK reads text as JSON where it does not fit as it is."""
+    arguments: dict[str, Any] = fit.arguments
+    if not fit.problems and not guarded.binders_own:
+        return arguments
+    as_sdk = guarded.binders_own | {str(problem.path[0]) for problem in fit.problems if problem.path}
+    as_text = {name: part for name, part in arguments.items() if name in as_sdk}
+    return {**arguments, **binder.pre_parse_json(as_text)}
