@@ -12,10 +12,10 @@ import logging
 from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastmcp import FastMCP
-from fastmcp.exceptions import AuthorizationError, FastMCPError, ToolError, ValidationError
+from fastmcp.exceptions import AuthorizationError, FastMCPError, NotFoundError, ToolError, ValidationError
 from fastmcp.server.dependencies import fastmcp_request_ctx
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
@@ -36,6 +36,7 @@ from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, Se
 from argfit.log import LOGGER, Notes, write
 
 _CALL, _LIST = "tools/call", "tools/list"
+_OWN_TOOLS = "fastmcp.server.transforms."  # of which some call on what their caller names
 _HOSTS = "Error calling tool"  # how the text of a fault begins that FastMCP tells
 _VARIANTS = 8  # of one tool, that are kept compiled
 _KEPT = 10_000  # tools, and names of tools
@@ -72,15 +73,28 @@ def guard(
 class _Call(Sent):
     """One call on its way in: what was sent, and how far it came."""
 
-    def __init__(self, name: Any, sent: Any, rules: Rules) -> None:
+    def __init__(self, name: Any, sent: Any, rules: Rules, handed_on_by: "_Call | None" = None) -> None:
         super().__init__(sent, rules)
         self.name = str(name)
         self.told = False  # in the log
+        self._handed_on_by = handed_on_by
+
+    def is_told(self) -> None:
+        """It is in the log, and with it the call that it came in."""
+        self.told = True
+        if self._handed_on_by is not None:
+            self._handed_on_by.is_told()
 
 
-# What a task is in: the middleware of a call from the wire, or that of one in process (False); and the call from the
-# wire that is about to reach its tool. Nothing that FastMCP hands on tells the two kinds apart.
-_CHAIN: ContextVar["_Call | bool | None"] = ContextVar("argfit_chain", default=None)
+class _HandedOn(NamedTuple):
+    """A tool of FastMCP's own is at work, that calls another one as its caller asks."""
+
+    by: _Call
+
+
+# What a task is in: the middleware of a call from the wire, or that of one in process (False), or a tool that hands
+# calls on; and the call from the wire that is about to reach its tool. Nothing that FastMCP passes tells them apart.
+_CHAIN: ContextVar["_Call | _HandedOn | bool | None"] = ContextVar("argfit_chain", default=None)
 _REACHING: ContextVar["_Call | None"] = ContextVar("argfit_reaching", default=None)
 
 
@@ -123,8 +137,11 @@ class _Calls:
 
     def from_the_wire(self, name: str, arguments: Any) -> _Call | None:
         """The call from the wire whose middleware begins here; None for a call in process."""
+        chain = _CHAIN.get()
+        if isinstance(chain, _HandedOn):
+            return _Call(name, arguments, self.rules, chain.by)
         request = fastmcp_request_ctx.get()
-        if request is None or _CHAIN.get() is not None:
+        if request is None or chain is not None:
             return None
         known = self._on_their_way.get((id(request.session), str(request.request_id)))
         return known or _Call(name, arguments, self.rules)  # it came to a server that this one is mounted in
@@ -133,7 +150,7 @@ class _Calls:
         """Write that a call was refused, once."""
         if not call.told:
             write(record.refused(name if name in self.names else record.NO_TOOL))
-        call.told = True
+        call.is_told()
 
 
 class _Misfit(FastMCPError):
@@ -268,6 +285,7 @@ class _Compiled:
         rules = rules.for_destroying() if destroys else rules
         binder = Binder(origin) if isinstance(origin, FunctionTool) else None
         self.binder = binder if origin is tool else None
+        self.hands_on = str(getattr(getattr(tool, "fn", None), "__module__", "")).startswith(_OWN_TOOLS)
         self.guarded = Guarded(tool.parameters, rules, binders_own=binder.own if binder else ())
         self.notes = Notes()
         self.stood_in_for: Tool | None = None
@@ -299,6 +317,7 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
             return await tool._run(arguments)  # noqa: SLF001 - what FastMCP calls
         calls.learn([call.name])
         before = _REACHING.set(None)  # what the tool calls is its own
+        chain = _CHAIN.set(_HandedOn(call) if compiled.hands_on else call)
         try:
             return await _decide(tool, bound, compiled, call, arguments)
         except AuthorizationError as error:
@@ -310,6 +329,7 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
                 calls.refused(call, call.name)
             raise
         finally:
+            _CHAIN.reset(chain)
             _REACHING.reset(before)
 
     object.__setattr__(guarded, "_run", run)  # a model's method, for this one copy
@@ -332,6 +352,10 @@ async def _decide(tool: Tool, takes_bound: Tool | None, compiled: _Compiled, cal
             if takes_bound is not None:
                 return await takes_bound._run(bound)  # noqa: SLF001 - likewise
             return await tool._run(fit.arguments)  # noqa: SLF001 - likewise; what runs it otherwise binds by itself
+    except NotFoundError as error:
+        if not compiled.hands_on:
+            raise
+        raise ToolError(f"{_HOSTS} {call.name!r}: {error}") from None  # it was the caller who named what there is not
     except (FastMCPError, BindError) as error:
         if isinstance(error, ToolError | AuthorizationError | _Misfit | _Fault):
             raise
@@ -341,7 +365,7 @@ async def _decide(tool: Tool, takes_bound: Tool | None, compiled: _Compiled, cal
             LOGGER.exception("MCP tool %s failed.", call.name, extra={"tool": call.name})
             raise _Fault(call.name) from error
         fit = guarded.refused_by_binder(fit, faults(cause))
-    call.told = True
+    call.is_told()
     write(record.misfit(call.name, guarded.engine.plan, fit.problems))
     raise _Misfit(call.name, fit)
 

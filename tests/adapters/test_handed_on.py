@@ -1,0 +1,102 @@
+"""A call that comes to its tool by another way is guarded as one that comes straight."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.server.transforms.search import RegexSearchTransform
+from mcp.server import MCPServer
+from tests.adapters.rows import SAYS
+from tests.adapters.speaking import ERAS, Said, call
+
+from argfit.adapters import fastmcp_server, mcp_server
+
+BOTH = pytest.mark.parametrize("era", ERAS)
+
+
+def flocks(limit: int = 50) -> str:
+    if limit == 13:
+        raise ToolError("Not thirteen.")
+    return f"{limit!r} flocks"
+
+
+def searched(era: str, name: str, arguments: Any) -> Said:
+    server: FastMCP[Any] = FastMCP("s")
+    server.tool(flocks)
+    server.add_transform(RegexSearchTransform())
+    lowlevel = fastmcp_server.guard(server)._mcp_server  # noqa: SLF001 - no public way
+    return call(lowlevel, era, "call_tool", {"name": name, "arguments": arguments})
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("name", "arguments", "text", "lines"),
+    [
+        ("flocks", {"limit": "2"}, "2 flocks", []),
+        ("flocks", '{"limit": 2.0}', "2 flocks", []),
+        (
+            "flocks",
+            {"limit": "ten"},
+            SAYS.format("flocks", "limit must be a whole number."),
+            ["INFO MCP tool flocks refused the call: argument limit is invalid."],
+        ),
+        ("flocks", {"limit": 13}, "Not thirteen.", ["INFO MCP tool flocks refused the call."]),
+        (
+            "nope",
+            {},
+            "Error calling tool 'call_tool': Unknown tool: 'nope'",
+            ["INFO MCP tool call_tool refused the call."],
+        ),
+    ],
+)
+def test_what_the_call_tool_of_a_search_hands_on_is_guarded(
+    era: str, name: str, arguments: Any, text: str, lines: list[str]
+) -> None:
+    said = searched(era, name, arguments)
+    assert (said.text, said.lines) == (text, lines)
+
+
+class Hedging(MCPServer[Any]):
+    """Calls each tool twice at once, with arguments of its own making."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        calls = (super(Hedging, self).call_tool(name, {**arguments}, context) for _ in range(2))
+        return (await asyncio.gather(*calls))[1]
+
+
+@BOTH
+def test_two_calls_at_once_with_copied_arguments_are_both_guarded(era: str) -> None:
+    got: list[Any] = []
+    server = Hedging("s")
+
+    @server.tool()
+    async def t(note: str | None = None) -> str:
+        got.append(note)
+        await asyncio.sleep(0)
+        return "fine"
+
+    said = call(mcp_server.guard(server), era, "t", {"note": "null"})
+    assert (said.text, got) == ("fine", ["null", "null"])
+
+
+class Looking(MCPServer[Any]):
+    """Looks at the arguments of each call, and keeps what it sees."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.seen: list[tuple[type, bool]] = []
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        self.seen.append((type(arguments), bool(arguments)))
+        return await super().call_tool(name, arguments, context)
+
+
+@BOTH
+def test_what_looks_at_arguments_on_their_way_sees_a_plain_object(era: str) -> None:
+    server = Looking("s")
+    server.tool()(flocks)
+    assert call(mcp_server.guard(server), era, "flocks", {}).text == "50 flocks"
+    assert call(server, era, "flocks", {"limit": "2"}).text == "2 flocks"
+    assert server.seen == [(dict, False), (dict, True)]
