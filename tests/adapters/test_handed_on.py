@@ -8,6 +8,7 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.transforms.search import RegexSearchTransform
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS, Said, call
 
@@ -100,3 +101,20 @@ def test_what_looks_at_arguments_on_their_way_sees_a_plain_object(era: str) -> N
     assert call(mcp_server.guard(server), era, "flocks", {}).text == "50 flocks"
     assert call(server, era, "flocks", {"limit": "2"}).text == "2 flocks"
     assert server.seen == [(dict, False), (dict, True)]
+
+
+@BOTH
+def test_what_a_tool_calls_with_its_own_context_is_its_own(era: str) -> None:
+    server: MCPServer[Any] = MCPServer("s")
+
+    @server.tool()
+    async def inner(note: str | None = None) -> str:
+        return f"{note!r}"
+
+    @server.tool()
+    async def outer(ctx: Context[Any, Any]) -> str:
+        result: Any = await server.call_tool("inner", {"note": "null"}, ctx)
+        return str(result.content[0].text)
+
+    said = call(mcp_server.guard(server), era, "outer", {})
+    assert (said.text, said.lines) == ("None", [])  # as the SDK reads text, and nobody decides on it

@@ -35,13 +35,16 @@ class Mutation(NamedTuple):
 
 MUTATIONS = [
     Mutation(
-        "no check before an MCPServer's tool", MCP, "refused = None if tool is None else", "refused = None if True else"
+        "no check before an MCPServer's tool",
+        MCP,
+        "        if call is None or tool is None:\n            return await self._run_tool",
+        "        if True:\n            return await self._run_tool",
     ),
     Mutation(
         "no check before a lowlevel tool",
         LOW,
-        "                if not fit.ok:\n                    return self.refused",
-        "                if False:\n                    return self.refused",
+        "            if not fit.ok:\n                return self.refused",
+        "            if False:\n                return self.refused",
     ),
     Mutation(
         "no check before a FastMCP tool", FAST, "None if guarded.decides(fit) else fit.arguments", "fit.arguments"
@@ -73,8 +76,8 @@ MUTATIONS = [
     Mutation(
         "a fault of a lowlevel tool tells its text",
         LOW,
-        '            except Exception:  # noqa: BLE001 - logged with its traceback\n                call.told = True\n                LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n                return error_of(refusal.fault_of(params.name))',
-        '            except Exception as error:\n                call.told = True\n                LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})\n                return error_of(str(error))',
+        '            LOGGER.exception("MCP tool %s failed.", name, extra={"tool": name})\n            return error_of(refusal.fault_of(name))',
+        '            LOGGER.exception("MCP tool %s failed.", name, extra={"tool": name})\n            return error_of(str(__import__("sys").exc_info()[1]))',
     ),
     Mutation(
         "a fault of a FastMCP tool tells its text",
@@ -169,14 +172,26 @@ MUTATIONS = [
     Mutation(
         "a text is shown to nobody as the object it spells",
         CALLS,
-        "self.shaped = (self.spelled_out or {}) if self.odd else None",
-        "self.shaped = {} if self.odd else None",
+        'ctx = replace(ctx, params={**params, "arguments": call.spelled_out or {}})',
+        'ctx = replace(ctx, params={**params, "arguments": {}})',
     ),
     Mutation(
         "a call that is made in process is taken for one from the wire",
         FAST,
-        "if request is None or _CHAIN.get() is not None:",
-        "if request is None:",
+        "        if request is None or chain is not None:",
+        "        if request is None:",
+    ),
+    Mutation(
+        "what FastMCP's search hands on is not guarded",
+        FAST,
+        "        if isinstance(chain, _HandedOn):",
+        "        if False:",
+    ),
+    Mutation(
+        "what an MCPServer's tool calls is taken for a call from the wire",
+        MCP,
+        "        before = _COMING.set(None)",
+        "        before = _COMING.set((self, call))",
     ),
     Mutation(
         "a name that was made up is in a log line",
@@ -191,8 +206,8 @@ MUTATIONS = [
     Mutation(
         "the binder reads all text as JSON again",
         MCP,
-        "binder.arg_model.model_validate(arguments)",
-        "binder.arg_model.model_validate(binder.pre_parse_json(arguments))",
+        "model.model_validate(_as_read(binder, guarded, fit))",
+        "model.model_validate(binder.pre_parse_json(_as_read(binder, guarded, fit)))",
     ),
     Mutation(
         "FastMCP's binder is asked strictly",
@@ -203,8 +218,8 @@ MUTATIONS = [
     Mutation(
         "only the schema decides",
         MCP,
-        "        if not guarded.decides(fit):\n            fit = _bind",
-        "        if fit.ok:\n            sent.bound = dict(fit.arguments)\n        elif False:\n            fit = _bind",
+        "                fit, bound = guarded.refused_by_binder(fit, faults(error)), None\n            except Exception",
+        "                bound.values_bound = dict(fit.arguments)\n            except Exception",
     ),
     Mutation(
         "only the binder decides", GUARDING, 'if fit.ok or self._rules.contract == "schema" or not', "if fit.ok or not"
@@ -218,7 +233,7 @@ MUTATIONS = [
     Mutation(
         "a binder binds twice",
         MCP,
-        "        return arguments.bound or {}",
+        "        return arguments.values_bound",
         "        return dict(self.binder.validate_arguments(dict(arguments)))",
     ),
     Mutation(
