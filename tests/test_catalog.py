@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp_types import JSONRPCRequest, Tool, ToolAnnotations
+from mcp_types import JSONRPCRequest, ListToolsResult, Tool, ToolAnnotations
 
 from argfit import Fitter, ToolCatalog, catalog
 
@@ -103,17 +103,21 @@ def test_a_tool_whose_schema_is_none_is_called_as_it_is(schema: Any) -> None:
     assert known.render("t", {"n": 5.0}) == 'MCP Tool: t ({"n":5.0})'
 
 
-def test_a_schema_is_compiled_once_however_many_have_it_and_forgotten_with_the_last(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    compiled: list[Any] = []
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The schemas that are compiled, as they are."""
+    schemas: list[Any] = []
 
     class Counting(Fitter):
         def __init__(self, schema: Any, **options: Any) -> None:
-            compiled.append(schema)
+            schemas.append(schema)
             super().__init__(schema, **options)
 
     monkeypatch.setattr(catalog, "Fitter", Counting)
+    return schemas
+
+
+def test_a_schema_is_compiled_once_however_many_have_it(compiled: list[Any]) -> None:
     known = ToolCatalog()
     known.update("a", [tool("t", n=INTEGER), tool("u", n=INTEGER)])
     known.update("b", [tool("t", n=INTEGER)])
@@ -123,11 +127,31 @@ def test_a_schema_is_compiled_once_however_many_have_it_and_forgotten_with_the_l
     known.update("a", [tool("t", n=INTEGER)])
     known.remove("b")
     known.fit("t", {"n": 5.0})
+    known.looked_at("t", {"n": 5.0}, at_hand=tool("t", n=INTEGER))
     assert len(compiled) == 1
-    known.update("a", [])
-    known.update("a", [tool("t", n=INTEGER)])
-    known.fit("t", {"n": 5.0})
+
+
+def test_a_tool_that_is_listed_in_turn_with_two_schemas_has_each_compiled_once(compiled: list[Any]) -> None:
+    known = ToolCatalog()
+    for _ in range(3):
+        known.update("s", [tool("t", n=INTEGER)])
+        assert known.fit("t", {"n": 5.0}).arguments == {"n": 5}
+        known.update("s", [tool("t", n=TEXT)])
+        assert not known.fit("t", {"n": 5.0}).ok
     assert len(compiled) == 2
+
+
+def test_of_schemas_that_none_lists_only_the_last_few_stay_compiled(
+    compiled: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalog, "_SPARE", 2)
+    known = ToolCatalog()
+    known.update("s", [tool("listed", n=INTEGER)])
+    known.fit("listed", {})
+    for count in (0, 1, 2, 3, 3, 2, 0):
+        known.looked_at("t", {}, at_hand=tool("t", n={"const": count}))
+    known.fit("listed", {})
+    assert [schema["properties"]["n"].get("const") for schema in compiled] == [None, 0, 1, 2, 3, 0]
 
 
 def test_what_is_done_to_a_schema_after_it_was_listed_changes_nothing() -> None:
@@ -136,6 +160,103 @@ def test_what_is_done_to_a_schema_after_it_was_listed_changes_nothing() -> None:
     known.update("s", [listed])
     listed["inputSchema"]["properties"]["n"] = TEXT
     assert known.fit("t", {"n": 5.0}).arguments == {"n": 5}
+
+
+def test_what_a_caller_does_to_a_schema_it_was_given_changes_nothing() -> None:
+    known = ToolCatalog()
+    known.update("s", [tool("t", n=INTEGER)])
+    known.input_schema("t")["properties"]["n"] = TEXT
+    assert known.input_schema("t") == tool("t", n=INTEGER)["inputSchema"]
+    assert known.fit("t", {"n": 5.0}).arguments == {"n": 5}
+
+
+@pytest.mark.parametrize("odd", [{"maximum": 10**30}, {"description": "half of one: \ud800"}, {"default": 1e300}])
+def test_a_schema_is_kept_with_all_its_digits_and_letters(odd: Any) -> None:
+    known = ToolCatalog()
+    known.update("s", [tool("t", n={**INTEGER, **odd})])
+    assert known.input_schema("t") == tool("t", n={**INTEGER, **odd})["inputSchema"]
+    assert known.fit("t", {"n": 5.0}).arguments == {"n": 5}
+
+
+def test_a_schema_that_is_no_json_is_none() -> None:
+    looped: dict[str, Any] = {"type": "object"}
+    looped["properties"] = {"n": looped}
+    known = ToolCatalog()
+    known.update("s", [{"name": "t", "inputSchema": looped}, {"name": "u", "inputSchema": {"enum": [object()]}}])
+    assert known.input_schema("t") is known.input_schema("u") is None
+    assert known.fit("t", {"n": 5.0}).arguments == {"n": 5.0}
+    assert known.render("u", {"n": 5.0}) == 'MCP Tool: u ({"n":5.0})'
+
+
+def test_a_whole_result_is_taken_as_its_tools() -> None:
+    schema = tool("t", n=INTEGER)["inputSchema"]
+    results: list[Any] = [
+        {"tools": [tool("t", n=INTEGER)], "nextCursor": "2"},
+        ListToolsResult(tools=[Tool(name="t", input_schema=schema)]),
+        SimpleNamespace(tools=(SimpleNamespace(name="t", inputSchema=schema),)),
+        iter([tool("t", n=INTEGER)]),
+    ]
+    for result in results:
+        known = ToolCatalog()
+        known.update("s", result)
+        assert known.input_schema("t") == schema
+    known.update("s", ListToolsResult(tools=[]))
+    assert known.input_schema("t") is None
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{}, tool("t"), Tool(name="t", input_schema={}), "tools", b"tools", None, 5, {"tools": 5}, {"tools": "t"}],
+    ids=repr,
+)
+def test_what_is_neither_tools_nor_a_result_is_an_error_that_says_so_and_changes_nothing(odd: Any) -> None:
+    known = ToolCatalog()
+    known.update("s", [tool("t", n=INTEGER)])
+    with pytest.raises(TypeError, match="tools are a list of them or a tools/list result, not "):
+        known.update("s", odd)
+    assert known.input_schema("t") is not None
+
+
+@pytest.mark.parametrize("odd", [["t"], {"t": 1}, None, 5], ids=str)
+def test_nothing_goes_by_a_name_that_is_no_text(odd: Any) -> None:
+    known = ToolCatalog()
+    known.update("s", [{**tool("t", n=INTEGER), "name": odd}, tool("t", n=INTEGER)])
+    for server in (None, "s", ["s"]):
+        assert known.input_schema(odd, server) is None  # type: ignore[arg-type]
+        assert known.fit(odd, {"n": 5.0}, server).arguments == {"n": 5.0}  # type: ignore[arg-type]
+        assert known.render(odd, {"n": 5.0}, server) == f'MCP Tool: {odd} ({{"n":5.0}})'  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a server's id is text, not list"):
+        known.update(["s"], [])  # type: ignore[arg-type]
+
+
+def test_text_is_fitted_by_its_own_digits_and_every_other_byte_stays() -> None:
+    known = ToolCatalog()
+    known.update("s", [tool("t", n=INTEGER, x=NUMBER)])
+    fit = known.fit_json("t", '{"n": 9007199254740993.0, "x": 1.10}')
+    assert (fit.ok, fit.arguments, fit.json) == (
+        True,
+        {"n": 9007199254740993, "x": 1.1},
+        b'{"n": 9007199254740993, "x": 1.10}',
+    )
+    assert known.render("t", fit.arguments) == 'MCP Tool: t ({"n":9007199254740993,"x":1.1})'  # as the SDK sends it
+    assert known.fit_json("t", b'{"n": 5.0000000000000001}', "s").message == "n must be a whole number."
+    assert known.fit_json("t", "{").message == "arguments must be an object."
+
+
+def test_text_for_which_there_is_no_schema_is_right_as_it_came() -> None:
+    known = ToolCatalog()
+    fit = known.fit_json("t", '{"n": 5.0, "n": 1.10, "h": "\ud800"}')
+    assert (fit.ok, fit.arguments, fit.changes) == (True, {"n": 1.1, "h": "\ud800"}, ())
+    assert fit.json == '{"n": 5.0, "n": 1.10, "h": "\ud800"}'.encode("utf-8", "surrogatepass")
+    assert known.fit_json("t", "[", "gone").message == "arguments must be an object."
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_no_number_is_shown_as_the_null_that_is_sent(odd: float) -> None:
+    sent = {"a": [odd, "NaN, -Infinity"]}
+    request = JSONRPCRequest(jsonrpc="2.0", id=1, method="tools/call", params={"arguments": sent})
+    assert ToolCatalog().render("t", sent) == 'MCP Tool: t ({"a":[null,"NaN, -Infinity"]})'
+    assert '{"arguments":{"a":[null,"NaN, -Infinity"]}}' in request.model_dump_json(by_alias=True, exclude_unset=True)
 
 
 def test_a_change_is_one_line_at_debug_and_what_is_shown_is_none(caplog: pytest.LogCaptureFixture) -> None:

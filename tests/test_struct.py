@@ -2,17 +2,29 @@
 
 import json
 import math
+import os
+import subprocess
+import sys
+from collections import UserDict
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
+from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.struct_pb2 import Struct
 from hypothesis import given
 from hypothesis import strategies as st
 
+import argfit.struct
 from argfit import Fitter
 from argfit.struct import Arrived, from_both, from_struct, raw_args_json, to_struct
 
+ROOT = Path(__file__).resolve().parents[1]
 BEYOND = 2**53 + 1
 TOOL = {"type": "object", "properties": {"line": {"type": "integer"}, "id": {"type": "integer"}}}
 
@@ -111,9 +123,88 @@ def test_what_a_struct_cannot_hold_is_an_error_that_says_what_to_send(
             make(arguments)
 
 
-def test_what_nests_too_deep_is_an_error_that_says_so() -> None:
-    deep: Any = 1
-    for _ in range(5_000):
-        deep = [deep]
-    with pytest.raises(ValueError, match="too deep"):
-        to_struct({"a": deep})
+def carriers() -> Any:
+    """A message that holds a `Struct`, as every message that carries a call does."""
+    file = FileDescriptorProto(name="carrier.proto", package="carrier", syntax="proto3")
+    file.dependency.append("google/protobuf/struct.proto")
+    field = file.message_type.add(name="Carrier").field.add(name="arguments", number=1)
+    field.type, field.label, field.type_name = field.TYPE_MESSAGE, field.LABEL_OPTIONAL, ".google.protobuf.Struct"
+    pool = DescriptorPool()
+    pool.AddSerializedFile(Struct.DESCRIPTOR.file.serialized_pb)
+    pool.AddSerializedFile(file.SerializeToString())
+    return GetMessageClass(pool.FindMessageTypeByName("carrier.Carrier"))
+
+
+CARRIER = carriers()
+
+
+def is_read(struct: bytes) -> bool:
+    """Whether protobuf reads a message that carries a `Struct`."""
+    carrier = b"\x0a" + varint(len(struct)) + struct
+    try:
+        CARRIER().ParseFromString(carrier)
+    except DecodeError:
+        return False
+    return True
+
+
+def varint(number: int) -> bytes:
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+
+
+def objects(levels: int, leaf: Any) -> Any:
+    return {"a": objects(levels - 1, leaf)} if levels else leaf
+
+
+def lists(levels: int, leaf: Any) -> Any:
+    return [lists(levels - 1, leaf)] if levels else leaf
+
+
+@pytest.mark.parametrize("leaf", [1, "x", None, {}, []], ids=repr)
+@pytest.mark.parametrize("nested", [objects, lists, lambda levels, leaf: lists(levels, objects(7, leaf))])
+def test_what_protobuf_would_not_read_is_an_error_before_it_is_written(
+    nested: Any, leaf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for make in (to_struct, raw_args_json):
+        deepest = next(levels for levels in range(200) if not_made(make, {"a": nested(levels + 1, leaf)}))
+        with monkeypatch.context() as patched:
+            patched.setattr(argfit.struct, "_DEEPEST", 1_000)
+            written = [to_struct({"a": nested(levels, leaf)}) for levels in (deepest, deepest + 1)]
+        assert [is_read(struct.SerializeToString()) for struct in written] == [True, False]
+
+
+def not_made(make: Any, arguments: Any) -> bool:
+    try:
+        make(arguments)
+    except ValueError as error:
+        return "nest too deep for a Struct: some 33 objects, or 48 lists" in str(error)
+    return False
+
+
+def test_protobufs_two_implementations_read_equally_deep() -> None:
+    tested = "tests/test_struct.py::test_what_protobuf_would_not_read_is_an_error_before_it_is_written"
+    for implementation in ("python", "upb"):
+        environment = {**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": implementation}
+        told = "from google.protobuf.internal import api_implementation; print(api_implementation.Type())"
+        command = [sys.executable, "-c", told]
+        found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True).stdout
+        if found.strip() != implementation:
+            pytest.skip(f"protobuf has no {implementation} here")
+        command = [sys.executable, "-m", "pytest", "-q", tested]
+        subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, timeout=120, check=True)
+
+
+def test_what_holds_itself_is_an_error_that_says_so() -> None:
+    looped: dict[str, Any] = {}
+    looped["a"] = [looped]
+    for make in (to_struct, raw_args_json):
+        with pytest.raises(ValueError, match="nest too deep"):
+            make(looped)
+
+
+def test_mappings_of_any_kind_are_objects_at_every_depth() -> None:
+    inner = MappingProxyType({"id": BEYOND, "more": (MappingProxyType({"b": UserDict(c=1)}), None)})
+    arguments = MappingProxyType({"a": inner})
+    plain = {"a": {"id": BEYOND, "more": [{"b": {"c": 1}}, None]}}
+    assert raw_args_json(arguments) == json.dumps(plain, separators=(",", ":"))
+    assert from_both(to_struct(arguments), raw_args_json(arguments)) == Arrived(plain, exact=True)

@@ -3,7 +3,8 @@
 Rules
 - Lookup: the server that is named, and no other; without a name the first, in the order added, that has the tool.
 - A call is fitted, and shown, by what is known at that moment: where a server is gone, as it came. Neither fails.
-- A schema is compiled once, when it is first needed, however many tools have it.
+- A schema is compiled once, when it is first needed, however many tools have it, of however many servers.
+- A schema counts as it was when it was listed: it is kept as text, and what its owner does to it later changes nothing.
 - What is read is never altered, only replaced: who fits needs no lock.
 """
 
@@ -16,25 +17,24 @@ from typing import Any
 import msgspec
 
 from argfit.core.choices import WIDENING, formats_named, repairs_named
-from argfit.core.fit import Fit
+from argfit.core.fit import Fit, unjudged
 from argfit.core.fitter import Fitter
 from argfit.core.plan import Plan
 from argfit.log import Notes
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
-# a text, to be passed over; or a small number, which Python writes `1e-05`, and the SDK's encoder 0.00001
-_TEXT_OR_SMALL = re.compile(r'"(?:[^"\\]++|\\.)*+"|([0-9])(?:\.([0-9]++))?e-0([5-9])', re.DOTALL)
-_BY_IDENTITY = b"object"
+# a text, to be passed over; a small number, which Python writes `1e-05`, and the SDK's encoder 0.00001; or what is no
+# JSON number, for which that encoder writes null
+_TEXT_OR_ODD = re.compile(r'"(?:[^"\\]++|\\.)*+"|([0-9])(?:\.([0-9]++))?e-0([5-9])|NaN|-?Infinity', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-_Key = tuple[bytes, bool]  # a schema as text, and whether its tool destroys: tools share what is compiled for them
+_SPARE = 512  # schemas that stay compiled though no server lists them: an agent's tool at hand may be of such a one
 
 
 class _Tool(msgspec.Struct, frozen=True):
-    """One tool as its server lists it."""
+    """One tool as it counts: its schema as text, and whether it destroys. Equal ones share what is compiled."""
 
-    schema: Any
-    key: _Key
+    schema: bytes
+    destroys: bool
 
 
 class ToolCatalog:
@@ -48,22 +48,24 @@ class ToolCatalog:
         self._repairs = repairs_named(repairs)
         self._formats = formats_named(formats)
         self._servers: dict[str, dict[str, _Tool]] = {}
-        self._fitters: dict[_Key, Fitter | None] = {}
+        self._fitters: dict[_Tool, Fitter | None] = {}
         self._lock = Lock()
         self.notes = Notes()
 
-    def update(self, server_id: str, tools: Iterable[Any]) -> None:
+    def update(self, server_id: str, tools: Any) -> None:
         """Replace what a server lists; `tools` are dicts as in a `tools/list` result, or objects of an SDK.
 
-        A tool without a name is left out; of two with one name the first counts. A known server keeps its place.
+        A whole result is taken, too, in either form; of a listing on several pages, give the tools of all. A tool
+        without a name is left out; of two with one name the first counts. A known server keeps its place. Raises
+        TypeError for an id that is no text, and for what is neither tools nor a result.
         """
+        if not isinstance(server_id, str):
+            raise TypeError(f"a server's id is text, not {type(server_id).__name__}")
         listed: dict[str, _Tool] = {}
-        for tool in tools:
+        for tool in _tools_of(tools):
             name = _part(tool, "name", "name")
             if isinstance(name, str) and name not in listed:
-                schema = _part(tool, "inputSchema", "input_schema")
-                destroys = _part(_part(tool, "annotations", "annotations"), "destructiveHint", "destructive_hint")
-                listed[name] = _Tool(schema, (_as_text(schema), destroys is True))
+                listed[name] = _as_listed(tool)
         with self._lock:
             self._keep({**self._servers, server_id: listed})
 
@@ -73,14 +75,21 @@ class ToolCatalog:
             self._keep({name: tools for name, tools in self._servers.items() if name != server_id})
 
     def _keep(self, servers: dict[str, dict[str, _Tool]]) -> None:
-        keys = {tool.key for tools in servers.values() for tool in tools.values()}
+        """Let servers list what they do, and schemas that none of them lists go, but for the last few."""
+        listed = {tool for tools in servers.values() for tool in tools.values()}
+        spare = [tool for tool in self._fitters if tool not in listed]
+        gone = set(spare[:-_SPARE])
         self._servers = servers
-        self._fitters = {key: fitter for key, fitter in self._fitters.items() if key in keys}
+        self._fitters = {tool: fitter for tool, fitter in self._fitters.items() if tool not in gone}
+
+    def knows(self, tool: str, server_id: str | None = None) -> bool:
+        """Whether a server that counts lists a tool."""
+        return self._tool(tool, server_id) is not None
 
     def input_schema(self, tool: str, server_id: str | None = None) -> Any:
-        """The `inputSchema` of a tool, or None where no server that counts lists it."""
+        """A copy of the `inputSchema` of a tool; None where no server that counts lists it."""
         found = self._tool(tool, server_id)
-        return None if found is None else found.schema
+        return None if found is None else json.loads(found.schema)
 
     def fit(self, tool: str, arguments: Any, server_id: str | None = None) -> Fit:
         """Fit the arguments of a call; where there is no schema for it they are right as they came.
@@ -92,44 +101,82 @@ class ToolCatalog:
             self.notes.take(tool, plan, fit)
         return fit
 
-    def looked_at(self, tool: str, arguments: Any, server_id: str | None = None) -> tuple[Fit, Plan | None]:
-        """The fit, and the plan it was made by (None where there is no schema), with nothing logged."""
-        fitter = self._fitter(tool, server_id)
+    def fit_json(self, tool: str, text: bytes | str, server_id: str | None = None) -> Fit:
+        """Fit the arguments of a call as JSON text, whose digits count as they are written.
+
+        `fit.json` is the fitted text, for a client that writes its calls itself; the official SDK's takes
+        `fit.arguments`, and `render` shows what it writes for them. Logged as by `fit`.
+        """
+        fitter = self._fitter(self._tool(tool, server_id))
+        if fitter is None:
+            return unjudged(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
+        fit = fitter.fit_json(text)
+        self.notes.take(tool, fitter.plan, fit)
+        return fit
+
+    def looked_at(
+        self, tool: str, arguments: Any, server_id: str | None = None, *, at_hand: Any = None
+    ) -> tuple[Fit, Plan | None]:
+        """The fit, and the plan it was made by (None where there is no schema), with nothing logged.
+
+        A tool `at_hand`, as `update` takes it, counts in place of what is listed.
+        """
+        fitter = self._fitter(self._tool(tool, server_id) if at_hand is None else _as_listed(at_hand))
         return (Fit(True, arguments), None) if fitter is None else (fitter.fit(arguments), fitter.plan)
 
     def render(self, tool: str, arguments: Any, server_id: str | None = None) -> str:
         """A call as it is shown to a user: `MCP Tool: name ({"line":5})`, the JSON as the official SDK sends it.
 
-        `MCP Tool: name` where no arguments are sent (None).
+        `MCP Tool: name` where no arguments are sent (None). Where its transports differ, it is the one on stdio.
         """
         if arguments is None:
             return f"MCP Tool: {tool}"
-        fitter = self._fitter(tool, server_id)
+        fitter = self._fitter(self._tool(tool, server_id))
         return f"MCP Tool: {tool} ({_shown(arguments if fitter is None else fitter.fit(arguments).arguments)})"
 
     def _tool(self, name: str, server_id: str | None) -> _Tool | None:
         servers = self._servers
-        if server_id is not None:
-            return servers.get(server_id, {}).get(name)
-        return next((tools[name] for tools in servers.values() if name in tools), None)
+        try:
+            if server_id is not None:
+                return servers.get(server_id, {}).get(name)
+            return next((tools[name] for tools in servers.values() if name in tools), None)
+        except TypeError:  # a name of no such kind: nothing goes by it
+            return None
 
-    def _fitter(self, name: str, server_id: str | None) -> Fitter | None:
-        tool = self._tool(name, server_id)
-        if tool is None or not isinstance(tool.schema, dict | bool):
+    def _fitter(self, tool: _Tool | None) -> Fitter | None:
+        if tool is None:
             return None
         fitters = self._fitters
-        if tool.key not in fitters:
+        if tool not in fitters:
             with self._lock:
+                if tool not in self._fitters:
+                    self._fitters[tool] = self._compiled(tool)
+                    self._keep(self._servers)
                 fitters = self._fitters
-                if tool.key not in fitters:
-                    fitters[tool.key] = self._compiled(tool)
-        return fitters[tool.key]
+        return fitters[tool]
 
     def _compiled(self, tool: _Tool) -> Fitter | None:
-        text, destroys = tool.key
-        repairs = self._repairs - WIDENING if destroys else self._repairs
-        schema = tool.schema if text.startswith(_BY_IDENTITY) else msgspec.json.decode(text)
+        schema = json.loads(tool.schema)
+        if not isinstance(schema, dict | bool):
+            return None
+        repairs = self._repairs - WIDENING if tool.destroys else self._repairs
         return Fitter(schema, repairs=repairs, formats=self._formats)
+
+
+def _tools_of(listed: Any) -> Iterable[Any]:
+    """The tools of a listing, or of a whole result."""
+    tools = _part(listed, "tools", "tools")
+    if tools is None:
+        tools = listed
+    whole = isinstance(tools, str | bytes | Mapping) or hasattr(tools, "model_dump")  # which iterate, too
+    if whole or not isinstance(tools, Iterable):
+        raise TypeError(f"tools are a list of them or a tools/list result, not {type(tools).__name__}")
+    return tools
+
+
+def _as_listed(tool: Any) -> _Tool:
+    destroys = _part(_part(tool, "annotations", "annotations"), "destructiveHint", "destructive_hint")
+    return _Tool(_as_text(_part(tool, "inputSchema", "input_schema")), destroys is True)
 
 
 def _part(tool: Any, key: str, attribute: str) -> Any:
@@ -140,11 +187,15 @@ def _part(tool: Any, key: str, attribute: str) -> Any:
 
 
 def _as_text(schema: Any) -> bytes:
-    """A schema as text, so that what is done to it later changes nothing; by its identity where it is not JSON."""
+    """A schema as text; null, which is none, where it is no JSON."""
     try:
         return msgspec.json.encode(schema)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        return b"%s %d" % (_BY_IDENTITY, id(schema))
+        pass  # the encoder below takes integers of any length, and half characters
+    try:
+        return json.dumps(schema).encode()
+    except (TypeError, ValueError, RecursionError):
+        return b"null"
 
 
 def _shown(value: Any) -> str:
@@ -152,14 +203,14 @@ def _shown(value: Any) -> str:
         text = _encode(value)
     except (ValueError, RecursionError):  # it holds itself, or nests too deep
         return "…"
-    text = _TEXT_OR_SMALL.sub(_as_sent, text)
+    text = _TEXT_OR_ODD.sub(_as_sent, text)
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _as_sent(found: re.Match[str]) -> str:
     first, rest, exponent = found.groups()
     if exponent is None:
-        return found[0]
+        return found[0] if found[0].startswith('"') else "null"
     if exponent == "5":
         return f"0.0000{first}{rest or ''}"
     return f"{first}.{rest}e-{exponent}" if rest else f"{first}e-{exponent}"

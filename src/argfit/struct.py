@@ -6,6 +6,7 @@ alone has lost which numbers were integers, and from 2^53 on their last digits (
 client's report this was built for). Needs the extra `argfit[struct]`.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,10 @@ from argfit.core import text as json_text
 from argfit.core.problem import Path
 from argfit.core.values import EXACT, same
 
+# Every implementation of protobuf reads a hundred messages inside one another, and no more. What carries the Struct is
+# the outermost; an object takes three of them for each level (its map's entry, the Value, the Struct), a list two.
+_DEEPEST = 100
+_encode = json.JSONEncoder(separators=(",", ":"), default=dict).encode  # of what a Struct holds, only mappings are odd
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -36,21 +41,22 @@ class Arrived(msgspec.Struct, frozen=True):
 
 
 def to_struct(arguments: Mapping[str, Any]) -> Struct:
-    """Arguments as a `Struct`; ValueError for a NaN or an infinity, TypeError for what is no JSON."""
+    """Arguments as a `Struct`, to be a field of a message.
+
+    Raises ValueError for a NaN or an infinity, and for what nests deeper than protobuf reads; TypeError for what is no
+    JSON.
+    """
     if not isinstance(arguments, Mapping):
         raise TypeError(f"arguments are an object, not {type(arguments).__name__}")
     struct = Struct()
-    try:
-        _fill(struct.fields, arguments)
-    except RecursionError:
-        raise ValueError("the arguments nest too deep for a Struct, which holds a hundred levels") from None
+    _fill(struct.fields, arguments, 1)
     return struct
 
 
 def raw_args_json(arguments: Mapping[str, Any]) -> str:
     """Arguments as the JSON text that goes beside a `Struct`; ValueError and TypeError as for `to_struct`."""
     to_struct(arguments)
-    return json_text.encoded(dict(arguments)).decode()
+    return _encode(arguments)
 
 
 def from_struct(struct: Struct, raw_args_json: str | bytes | None = None) -> dict[str, Any]:
@@ -87,12 +93,17 @@ def _told(raw: str | bytes) -> Any:
     return value if json_text.is_strict(text) else None
 
 
-def _fill(fields: Any, members: Mapping[Any, Any]) -> None:
+def _fill(fields: Any, members: Mapping[Any, Any], depth: int) -> None:
+    """Write the members of an object whose `Struct` is so many messages deep."""
     for name, value in members.items():
-        _write(fields[_text(name)], value)
+        _write(fields[_text(name)], value, depth + 2)
 
 
-def _write(into: Value, value: Any) -> None:
+def _write(into: Value, value: Any, depth: int) -> None:
+    """Write a value whose message is so many deep."""
+    inside = depth + isinstance(value, Mapping | list | tuple)
+    if inside > _DEEPEST:
+        raise ValueError("the arguments nest too deep for a Struct: some 33 objects, or 48 lists, inside one another")
     if value is None:
         into.null_value = NULL_VALUE
     elif isinstance(value, bool):
@@ -103,11 +114,11 @@ def _write(into: Value, value: Any) -> None:
         into.string_value = _text(value)
     elif isinstance(value, Mapping):
         into.struct_value.SetInParent()
-        _fill(into.struct_value.fields, value)
+        _fill(into.struct_value.fields, value, inside)
     elif isinstance(value, list | tuple):
         into.list_value.SetInParent()
         for part in value:
-            _write(into.list_value.values.add(), part)
+            _write(into.list_value.values.add(), part, inside + 1)
     else:
         raise TypeError(f"{type(value).__name__} is no JSON; send text, numbers, booleans, null, lists and objects")
 

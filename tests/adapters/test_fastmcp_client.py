@@ -65,6 +65,34 @@ def test_a_call_that_does_not_fit_is_answered_here_where_that_is_asked_for() -> 
     assert (result.is_error, got) == (True, [])
 
 
+def test_a_server_is_listed_once_by_many_first_calls_and_again_before_a_refusal() -> None:
+    server, got = strict()
+    listed: list[str] = []
+
+    async def keep(ctx: Any, call_next: Any) -> Any:
+        if ctx.method == "tools/list":
+            listed.append(ctx.method)
+        return await call_next(ctx)
+
+    server._mcp_server.middleware.append(keep)  # noqa: SLF001 - no public way
+
+    async def speak() -> None:
+        async with fit(Client(server), on_misfit="refuse") as client:
+            await asyncio.gather(*(client.call_tool_mcp("get_symbol_info", {"line": 5.0}) for _ in range(20)))
+            assert len(listed) == 1
+            server.local_provider.remove_tool("get_symbol_info")
+
+            @server.tool
+            def get_symbol_info(line: str) -> str:
+                return f"text {line!r}"
+
+            result = await client.call_tool_mcp("get_symbol_info", {"line": "five"})
+            assert (result.content[0].text, len(listed)) == ("text 'five'", 2)
+
+    asyncio.run(speak())
+    assert len(got) == 21
+
+
 def test_a_client_that_is_made_of_it_fits_too_and_speaks_for_itself() -> None:
     server, got = strict()
 

@@ -11,6 +11,7 @@ from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS
 from tests.adapters.strict_server import Strict
 
+from argfit import dispatch
 from argfit.adapters.mcp_client import fit
 from argfit.core.refusal import PROBLEMS
 
@@ -104,6 +105,49 @@ def test_a_server_is_listed_once_and_again_before_a_refusal(era: str, seam: Any)
             return texts
 
     assert asyncio.run(speak()) == ["found"] * 4 + [SAYS.format(NAME, "line must be text.")]
+
+
+@BOTH
+@SEAMS
+def test_many_first_calls_at_once_list_a_server_once(era: str, seam: Any) -> None:
+    strict = Strict()
+
+    async def speak() -> None:
+        async with Client(strict.server, mode=era) as client:
+            caller = seam(client)
+            await asyncio.gather(*(caller.call_tool(NAME, {"line": 5.0}) for _ in range(50)))
+
+    asyncio.run(speak())
+    assert [repr(one) for one in strict.got] == ["{'line': 5}"] * 50
+    assert strict.listed == 2  # pages
+
+
+@BOTH
+@SEAMS
+def test_a_listing_that_hangs_does_not_hold_a_call_for_ever(
+    era: str, seam: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "LISTING_SECONDS", 0.05)
+
+    class Hanging(Strict):
+        hangs = True
+
+        async def _list(self, ctx: Any, params: Any) -> Any:
+            if self.hangs:
+                await asyncio.Event().wait()
+            return await super()._list(ctx, params)
+
+    hanging = Hanging()
+
+    async def speak() -> None:
+        async with Client(hanging.server, mode=era) as client:
+            caller = seam(client, on_misfit="refuse")
+            await asyncio.wait_for(caller.call_tool(NAME, {"line": 5.0}), 30)
+            hanging.hangs = False
+            await caller.call_tool(NAME, {"line": 5.0})
+
+    asyncio.run(speak())
+    assert [repr(one) for one in hanging.got] == ["{'line': 5.0}", "{'line': 5}"]
 
 
 @SEAMS

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,8 @@ class Script(BaseLlm):
     """A model that makes the calls it was given, one by one."""
 
     calls: list[Any]
+    changes: Path | None = None  # the server, before the first call is made
+    at_once: bool = False
 
     async def generate_content_async(
         self,
@@ -36,32 +39,45 @@ class Script(BaseLlm):
         stream: bool = False,  # noqa: FBT002 - as the kit has it
     ) -> AsyncGenerator[LlmResponse, None]:
         made = sum(1 for content in llm_request.contents for part in content.parts or () if part.function_response)
-        part = Part(text="done")
+        parts = [Part(text="done")]
         if made < len(self.calls):
-            name, arguments = self.calls[made]
-            part = Part(function_call=FunctionCall(name=name, args=arguments))
-        yield LlmResponse(content=Content(role="model", parts=[part]))
+            if self.changes is not None:
+                self.changes.touch()
+            calls = self.calls[made:] if self.at_once else [self.calls[made]]
+            parts = [Part(function_call=FunctionCall(name=name, args=arguments)) for name, arguments in calls]
+        yield LlmResponse(content=Content(role="model", parts=parts))
 
 
-def said(*calls: Any, callback: Any = None, name: str = NAME) -> list[str]:
+def toolset(*words: str, **options: Any) -> McpToolset:
+    parameters = StdioServerParameters(command=SERVER[0], args=[*SERVER[1:], "one page", *words])  # it reads no second
+    return McpToolset(connection_params=StdioConnectionParams(server_params=parameters), **options)
+
+
+def said(
+    *calls: Any, callback: Any = None, name: str = NAME, tools: Any = None, changes: Path | None = None
+) -> list[str]:
     """What the model is told of its calls."""
+    model = Script(model="script", calls=[(name, call) for call in calls], changes=changes)
+    return told(model, callback, tools or toolset())
+
+
+def told(model: Script, callback: Any, *tools: McpToolset) -> list[str]:
+    """What a model is told by an agent with these tools and one of its own."""
 
     async def run() -> list[str]:
-        parameters = StdioServerParameters(command=SERVER[0], args=[*SERVER[1:], "one page"])  # it reads no second
-        tools = McpToolset(connection_params=StdioConnectionParams(server_params=parameters))
-        model = Script(model="script", calls=[(name, call) for call in calls])
-        agent = LlmAgent(name="a", model=model, tools=[tools, own], before_tool_callback=callback)
+        agent = LlmAgent(name="a", model=model, tools=[*tools, own], before_tool_callback=callback)
         runner = InMemoryRunner(agent=agent, app_name="app")
         session = await runner.session_service.create_session(app_name="app", user_id="u")
-        told: list[str] = []
+        heard: list[str] = []
         asked = Content(role="user", parts=[Part(text="go")])
         async for event in runner.run_async(user_id="u", session_id=session.id, new_message=asked):
             for part in (event.content.parts if event.content else None) or ():
                 if part.function_response:
                     response = part.function_response.response
-                    told.append(response["content"][0]["text"] if "content" in response else str(response["result"]))
-        await tools.close()
-        return told
+                    heard.append(response["content"][0]["text"] if "content" in response else str(response["result"]))
+        for one in tools:
+            await one.close()
+        return heard
 
     return asyncio.run(run())
 
@@ -78,8 +94,28 @@ def test_repairs_are_made_on_request_only() -> None:
 
 
 def test_a_call_that_does_not_fit_is_answered_here_where_that_is_asked_for() -> None:
-    told = said({"line": "five"}, {"line": 7.0}, callback=fit(on_misfit="refuse"))
-    assert told == [REFUSED, 'found {"line":7}']
+    heard = said({"line": "five"}, {"line": 7.0}, callback=fit(on_misfit="refuse"))
+    assert heard == [REFUSED, 'found {"line":7}']
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"tool_list_cache_ttl_seconds": 600}, {"tool_name_prefix": "p"}], ids=["plain", "cached", "prefix"]
+)
+def test_a_server_is_listed_again_before_a_call_is_refused(options: Any, tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    tools = toolset(str(changed), **options)
+    name = f"p_{NAME}" if "tool_name_prefix" in options else NAME
+    heard = said({"line": "five"}, callback=fit(on_misfit="refuse"), name=name, tools=tools, changes=changed)
+    assert heard == ['found {"line":"five"}']
+
+
+def test_two_servers_tools_of_one_name_are_told_apart_also_at_once(tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    changed.touch()
+    wholes, texts = toolset(tool_name_prefix="a"), toolset(str(changed), tool_name_prefix="b")
+    calls = [(f"{prefix}_{NAME}", {"line": [1]}) for prefix in "ab"]
+    model = Script(model="script", calls=calls, at_once=True)
+    assert told(model, fit(on_misfit="refuse"), wholes, texts) == [REFUSED, REFUSED.replace("a whole number", "text")]
 
 
 def test_the_agents_own_tools_are_left_alone() -> None:

@@ -1,6 +1,8 @@
 """`fit` on langchain-mcp-adapters, with its own tools, by themselves and in a graph."""
 
 import asyncio
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,24 +15,28 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
+from argfit import Fitter, catalog
 from argfit.adapters.langchain import fit
 
 
-def client(**options: Any) -> MultiServerMCPClient:
-    return MultiServerMCPClient({"s": {"command": SERVER[0], "args": SERVER[1:], "transport": "stdio"}}, **options)
+def client(*words: str, **options: Any) -> MultiServerMCPClient:
+    server = {"command": SERVER[0], "args": [*SERVER[1:], *words], "transport": "stdio"}
+    return MultiServerMCPClient({"s": server}, **options)
 
 
-async def alone(made: MultiServerMCPClient, arguments: Any) -> str:
-    """A tool that is called by itself."""
+async def alone(made: MultiServerMCPClient, arguments: Any, changes: Callable[[], Any] = lambda: None) -> str:
+    """A tool that is called by itself, after `changes`."""
     tools = {tool.name.removeprefix("s_"): tool for tool in await made.get_tools()}
+    changes()
     call = {"name": NAME, "args": arguments, "id": "1", "type": "tool_call"}
     message = await tools[NAME].ainvoke(call)
     return f"{message.status}: {message.content[0]['text']}"
 
 
-async def in_a_graph(made: MultiServerMCPClient, arguments: Any) -> str:
-    """A tool that a graph calls."""
+async def in_a_graph(made: MultiServerMCPClient, arguments: Any, changes: Callable[[], Any] = lambda: None) -> str:
+    """A tool that a graph calls, after `changes`."""
     tools = await made.get_tools()
+    changes()
     name = next(tool.name for tool in tools if tool.name.endswith(NAME))
     graph = StateGraph(MessagesState)
     graph.add_node("tools", ToolNode(tools))
@@ -63,6 +69,52 @@ def test_repairs_are_made_on_request_only(way: Any) -> None:
 @WAYS
 def test_a_call_that_does_not_fit_is_answered_here_where_that_is_asked_for(way: Any) -> None:
     assert asyncio.run(way(fit(client(), on_misfit="refuse"), {"line": "five"})) == f"error: {REFUSED}"
+
+
+@WAYS
+def test_a_server_is_listed_again_before_a_call_is_refused(way: Any, tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    made = fit(client(str(changed)), on_misfit="refuse")
+    assert asyncio.run(way(made, {"line": "five"}, changed.touch)) == 'success: found {"line":"five"}'
+
+
+def test_two_servers_tools_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    changed.touch()
+    servers: dict[str, Any] = {
+        name: {"command": SERVER[0], "args": [*SERVER[1:], *words], "transport": "stdio"}
+        for name, words in (("a", ()), ("b", (str(changed),)))
+    }
+    made = fit(MultiServerMCPClient(servers), on_misfit="refuse")
+
+    async def run() -> list[str]:
+        tools = [tool for name in "abab" for tool in await made.get_tools(server_name=name) if tool.name == NAME]
+        call = {"name": NAME, "args": {"line": 5.0}, "id": "1", "type": "tool_call"}
+        return [(await tool.ainvoke(call)).content[0]["text"] for tool in tools]
+
+    assert asyncio.run(run()) == ['found {"line":5}', REFUSED.replace("a whole number", "text")] * 2
+
+
+def test_servers_that_list_one_schema_share_what_is_compiled_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[Any] = []
+
+    class Counting(Fitter):
+        def __init__(self, schema: Any, **options: Any) -> None:
+            compiled.append(schema)
+            super().__init__(schema, **options)
+
+    monkeypatch.setattr(catalog, "Fitter", Counting)
+    server = {"command": SERVER[0], "args": SERVER[1:], "transport": "stdio"}
+    made = fit(MultiServerMCPClient({"a": server, "b": server}, tool_name_prefix=True))
+
+    async def run() -> list[str]:
+        tools = [tool for tool in await made.get_tools() if tool.name.endswith(NAME)]
+        calls = [{"name": tool.name, "args": {"line": 5.0}, "id": "1", "type": "tool_call"} for tool in tools]
+        messages = [await tool.ainvoke(call) for tool, call in zip(tools, calls, strict=True)]
+        return [message.content[0]["text"] for message in messages]
+
+    assert asyncio.run(run()) == ['found {"line":5}'] * 2
+    assert len(compiled) == 1
 
 
 def test_names_that_are_none_of_the_choices_are_errors_here_and_now() -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,12 +18,12 @@ from agents.mcp.util import create_static_tool_filter
 from argfit.adapters.openai_agents import fit
 
 
-def server(**options: Any) -> MCPServerStdio:
-    return MCPServerStdio({"command": SERVER[0], "args": SERVER[1:]}, **options)
+def server(*words: str, **options: Any) -> MCPServerStdio:
+    return MCPServerStdio({"command": SERVER[0], "args": [*SERVER[1:], *words]}, **options)
 
 
-def said(target: MCPServerStdio, *calls: Any) -> list[str]:
-    """What the model is told of its calls."""
+def said(target: MCPServerStdio, *calls: Any, changes: Callable[[], Any] = lambda: None) -> list[str]:
+    """What the model is told of its calls; `changes` is done before them."""
 
     async def run() -> list[str]:
         async with target:
@@ -29,6 +31,7 @@ def said(target: MCPServerStdio, *calls: Any) -> list[str]:
             context: RunContextWrapper[Any] = RunContextWrapper(None)
             listed = await target.list_tools(context, agent)
             (tool,) = [one for one in listed if one.name == NAME]
+            changes()
             told = [await MCPUtil.invoke_mcp_tool(target, tool, context, json.dumps(call)) for call in calls]
             return [str(one["text"] if isinstance(one, dict) else one) for one in told]
 
@@ -58,6 +61,12 @@ def test_repairs_are_made_on_request_only() -> None:
 
 def test_a_call_that_does_not_fit_is_answered_here_where_that_is_asked_for() -> None:
     assert said(fit(server(), on_misfit="refuse"), {"line": "five"}, {"line": 7.0}) == [REFUSED, 'found {"line":7}']
+
+
+def test_a_server_is_listed_again_before_a_call_is_refused(tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    target = fit(server(str(changed), cache_tools_list=True), on_misfit="refuse")
+    assert said(target, {"line": "five"}, changes=changed.touch) == ['found {"line":"five"}']
 
 
 def test_names_that_are_none_of_the_choices_are_errors_here_and_now() -> None:

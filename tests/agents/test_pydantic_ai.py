@@ -1,6 +1,7 @@
 """`fit` on Pydantic AI's MCP toolset, in an agent whose model is a script."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +18,11 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from argfit.adapters.pydantic_ai import fit
 
 
-def toolset() -> MCPToolset[Any]:
-    return MCPToolset(StdioTransport(command=SERVER[0], args=SERVER[1:]))
+def toolset(*words: str) -> MCPToolset[Any]:
+    return MCPToolset(StdioTransport(command=SERVER[0], args=[*SERVER[1:], *words]))
 
 
-def said(tools: Any, *calls: Any) -> list[str]:
+def said(tools: Any, *calls: Any, changes: Path | None = None) -> list[str]:
     """What the model is told of its calls."""
     told: list[str] = []
 
@@ -29,6 +30,8 @@ def said(tools: Any, *calls: Any) -> list[str]:
         told.extend(
             str(part.content) for part in messages[-1].parts if part.part_kind in ("tool-return", "retry-prompt")
         )
+        if changes is not None:
+            changes.touch()  # the server, before the first call is made
         if len(told) < len(calls):
             return ModelResponse(parts=[ToolCallPart(NAME, calls[len(told)])])
         return ModelResponse(parts=[TextPart("done")])
@@ -56,6 +59,12 @@ def test_a_call_that_does_not_fit_is_answered_here_as_often_as_it_comes() -> Non
     fitting = fit(toolset(), on_misfit="refuse")
     told = said(fitting, {"line": "five"}, {"line": "six"}, {"line": None}, {"line": 7.0})
     assert told == [REFUSED, REFUSED, REFUSED, 'found {"line":7}']
+
+
+def test_a_server_is_listed_again_before_a_call_is_refused(tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    fitting = fit(toolset(str(changed)), on_misfit="refuse")
+    assert said(fitting, {"line": "five"}, changes=changed) == ['found {"line":"five"}']
 
 
 def test_names_that_are_none_of_the_choices_are_errors_here_and_now() -> None:

@@ -6,12 +6,16 @@ import pty
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.proxy.running import PATIENCE
@@ -66,10 +70,10 @@ def comes(true: Callable[[], bool]) -> bool:
 
 
 @contextmanager
-def terminal(config: Path) -> Iterator[Screen]:
+def terminal(config: Path, **environment: str) -> Iterator[Screen]:
     """The client in a terminal of its own."""
     ours, theirs = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "INPUTRC": os.devnull}
+    settings = {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "INPUTRC": os.devnull, **environment}
     # setsid --ctty makes this terminal the one that Ctrl-C comes from
     process = subprocess.Popen(
         [str(SETSID), "--ctty", "--wait", sys.executable, "-m", "terminal", str(config)],
@@ -77,7 +81,7 @@ def terminal(config: Path) -> Iterator[Screen]:
         stdout=theirs,
         stderr=theirs,
         cwd=ROOT / "examples" / "terminal",
-        env=environment,
+        env={**os.environ, **settings},
     )
     os.close(theirs)
     try:
@@ -129,6 +133,160 @@ def test_a_server_that_went_away_is_connected_again_and_no_call_made_twice(confi
         assert 'found {"line":8}' in screen.type("get_symbol_info line=8")
 
 
+def test_a_server_that_ended_between_two_calls_is_connected_again_before_the_next(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    begins = f"import os, runpy; open({str(note)!r}, 'w').write(str(os.getpid())); runpy.run_path({SERVER[1]!r}, "
+    servers = {"ide": {"command": SERVER[0], "args": ["-c", f"{begins} run_name='__main__')"]}}
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": servers}))
+    with terminal(path) as screen:
+        screen.until(PROMPT)
+        assert 'found {"line":7}' in screen.type("get_symbol_info line=7")
+        os.kill(int(note.read_text()), signal.SIGKILL)
+        said: list[str] = []
+        until = time.monotonic() + PATIENCE
+        while "✗ ide went away" not in "".join(said) and time.monotonic() < until:  # a moment after it is gone
+            said.append(screen.type("help"))
+        assert "✓ ide: 2 tools" in said[-1]
+        block = screen.type("get_symbol_info line=8")
+        assert 'found {"line":8}' in block
+        assert "went away" not in block
+        assert "✓ ide: 2 tools" in screen.type("servers")
+
+
+def test_what_is_shown_of_typed_json_is_what_the_server_gets_to_the_last_digit(config: Path) -> None:
+    with terminal(config) as screen:
+        screen.until(PROMPT)
+        typed = '{"line": 9007199254740993.0, "id": 9007199254740993, "x": 1.10, "y": 0.12345678901234567890}'
+        block = screen.type(f"get_symbol_info {typed}")
+        sent = '{"line":9007199254740993,"id":9007199254740993,"x":1.1,"y":0.12345678901234568}'
+        assert f"┌ MCP Tool: get_symbol_info ({sent})  on ide" in block
+        assert f"│ typed       {typed}" in block
+        assert "line: 9007199254740993.0 → 9007199254740993  (whole-number: " in block
+        assert "│ rounded     0.12345678901234567890 is sent as 0.12345678901234568: the client keeps it " in block
+        assert block.count("is sent as") == 1
+        assert f"│ dispatched  {sent}" in block
+        assert f"│ answer      found {sent}" in block
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ('{"line": 1, "file": "\\ud800"}', "only half there (a lone surrogate)"),
+        ('{"line": 1, "\\ud800": 1}', "only half there (a lone surrogate)"),
+        ('{"line": 1, "x": [1e400]}', "null would be sent in its place"),
+        ('{"line": 1, "x": NaN}', "null would be sent in its place"),
+        (f'{{"line": 1, "x": {"[" * 300}{"]" * 300}}}', "it nests deeper than the client can write"),
+        ('{"line": 1, "line": 2}', "'line' stands there twice, and only one can be sent"),
+        ('{"line": 1, "x": {"a": 1, "\\u0061": 1}}', "'a' stands there twice, and only one can be sent"),
+        ("line=1 line=2", "'line' stands there twice, and only one can be sent"),
+        ('{"line": 1', "arguments must be an object"),
+    ],
+    ids=["surrogate", "in a name", "1e400", "NaN", "deep", "doubled", "doubled inside", "doubled name", "no JSON"],
+)
+def test_what_the_client_cannot_send_as_it_is_is_not_sent_and_the_connection_stays(
+    config: Path, typed: str, words: str
+) -> None:
+    with terminal(config) as screen:
+        screen.until(PROMPT)
+        block = screen.type(f"!get_symbol_info {typed}")
+        assert words in block or words in screen.type(f"get_symbol_info {typed}")
+        assert "dispatched" not in block
+        block = screen.type("get_symbol_info line=2")
+        assert 'found {"line":2}' in block
+        assert "connecting" not in block
+
+
+def test_a_call_without_arguments_is_shown_and_sent_without(config: Path) -> None:
+    with terminal(config) as screen:
+        screen.until(PROMPT)
+        block = screen.type("!get_symbol_info")
+        assert "┌ MCP Tool: get_symbol_info  on ide" in block
+        assert "│ dispatched  nothing" in block
+        assert "│ error       refused nothing" in block
+
+
+class Speaking(BaseHTTPRequestHandler):
+    """A server by HTTP: it tells what it was asked with, and forgets a session when it is told to."""
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        method, params = message["method"], message.get("params", {})
+        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message.get("id")}
+        if method == "initialize":
+            version = params["protocolVersion"]
+            info = {"name": "web", "version": "1"}
+            reply["result"] = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+        elif method == "tools/list":
+            names = ("whose", "forget")
+            reply["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
+        elif method == "tools/call" and params["name"] == "whose":
+            reply["result"] = {"content": [{"type": "text", "text": str(self.headers["Authorization"])}]}
+        elif method == "tools/call":
+            reply["error"] = {"code": -32600, "message": "Session not found"}
+        else:
+            reply["error"] = {"code": -32601, "message": "Method not found"}
+        body = json.dumps(reply).encode() if "id" in message else b""
+        self.send_response(200 if "result" in reply else 404 if body else 202)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self.send_response(405)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_DELETE = do_GET  # noqa: N815
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def web() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Speaking) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+        yield f"http://127.0.0.1:{server.server_port}/mcp"
+        server.shutdown()
+
+
+def test_a_server_by_http_is_spoken_to_with_its_headers_and_again_when_it_forgot_us(tmp_path: Path, web: str) -> None:
+    path = tmp_path / "mcp.json"
+    described = {"url": web, "headers": {"Authorization": "Bearer of it"}}
+    path.write_text(json.dumps({"mcpServers": {"web": described}}))
+    with terminal(path) as screen:
+        assert "✓ web: 2 tools" in screen.until(PROMPT)
+        assert "│ answer      Bearer of it" in screen.type("whose")
+        block = screen.type("forget")
+        assert "web does not take calls on this connection any more (Session not found)" in block
+        assert "✓ web: 2 tools" in block
+        assert "│ answer      Bearer of it" in screen.type("whose")
+
+
+def test_a_server_whose_name_cannot_be_written_is_there_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(
+        '{"mcpServers": {"\\ud800\\u001b[2J": ' + json.dumps({"command": SERVER[0], "args": SERVER[1:]}) + "}}"
+    )
+    with terminal(path) as screen:
+        assert "✓ \ufffd\\x1b[2J: 2 tools" in screen.until(PROMPT)
+        assert 'found {"line":1}' in screen.type("get_symbol_info line=1")
+
+
+@pytest.mark.parametrize(
+    ("errors", "words"), [("strict", "is no text in this"), ("surrogateescape", "only half there")]
+)
+def test_a_line_that_is_no_text_is_named_and_the_session_goes_on(config: Path, errors: str, words: str) -> None:
+    with terminal(config, PYTHONIOENCODING=f"utf-8:{errors}") as screen:
+        screen.until(PROMPT)
+        screen.press(b"get_symbol_info line=1 file=\xff\n")
+        screen.until(words)
+        screen.until(PROMPT)
+        assert 'found {"line":2}' in screen.type("get_symbol_info line=2")
+
+
 def test_tab_completes_a_tool_and_ctrl_c_leaves_the_line_but_not_the_session(config: Path) -> None:
     with terminal(config) as screen:
         screen.until(PROMPT)
@@ -176,6 +334,7 @@ def test_what_a_user_writes_does_not_steer_the_terminal(config: Path) -> None:
         ("{", "is no JSON"),
         ("{}", "names no servers"),
         ('{"mcpServers": {"a": {}}}', "has neither"),
+        ('{"mcpServers": {"a": {"url": "x", "headers": ["b"]}}}', "are objects"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_an_error_that_says_what_to_write(

@@ -13,7 +13,7 @@ from typing import Any
 
 from mcp import MCPError
 
-from terminal import block, config, typed
+from terminal import block, config, sending, typed
 from terminal.servers import GoneError, Servers
 
 with contextlib.suppress(ImportError):
@@ -64,20 +64,32 @@ class Session:
         self._loop = loop
 
     def connect(self) -> None:
-        """Connect every server, and say which."""
+        """Connect every server that is not, and say which are."""
         for name in self._servers.entries:
+            if self._servers.is_connected(name):
+                self._say_tools(name)
+            else:
+                self._say_connected(name)
+
+    def reconnect(self) -> None:
+        """Connect again who went away since the last line, and say so."""
+        for name in self._servers.gone():
+            print(block.coloured(f"✗ {block.plain(name)} went away", "31"))
             self._say_connected(name)
 
     def _say_connected(self, name: str) -> None:
         print(block.coloured(f"connecting {block.plain(name)} …", "2"))
         try:
-            tools = self._loop.run(self._servers.connect(name))
+            self._loop.run(self._servers.connect(name))
         except KeyboardInterrupt:
             print(block.coloured(f"\n✗ {block.plain(name)} is left out; `servers` tries again", "31"))
         except GoneError as gone:
             print(block.coloured(f"✗ {block.plain(str(gone))}", "31"))
         else:
-            print(block.coloured(f"✓ {block.plain(name)}: {len(tools)} tools", "32"))
+            self._say_tools(name)
+
+    def _say_tools(self, name: str) -> None:
+        print(block.coloured(f"✓ {block.plain(name)}: {len(self._servers.tools[name])} tools", "32"))
 
     def call(self, line: str) -> None:
         """Make the call that a line says, and show its block."""
@@ -85,22 +97,38 @@ class Session:
         server = call.server or self._first_with(call.tool)
         if server is None:
             raise typed.TypedError(f"no server has a tool {call.tool!r}; `tools` lists them")
-        fit = self._servers.catalog.fit(call.tool, call.arguments, server)
-        print(block.head(server, self._servers.catalog.render(call.tool, call.arguments, server)))
-        print(*block.row("typed", call.as_typed or "no arguments"), sep="\n")
+        if not self._servers.is_connected(server):
+            self._say_connected(server)
+            if not self._servers.is_connected(server):
+                return
+        catalog = self._servers.catalog
+        if call.json is None:
+            fit = catalog.fit(call.tool, call.arguments, server)
+        else:
+            fit = catalog.fit_json(call.tool, call.json, server)
+        sent = fit.arguments if call.as_typed else None
+        print(block.head(server, catalog.render(call.tool, sent, server)))
+        _print(block.row("typed", call.as_typed or "no arguments"))
         _print(block.changes(fit))
         if not fit.ok and not call.anyway:
             _print(block.problems(fit))
             print(block.foot(f"not sent; `!{block.plain(call.tool)} …` sends it all the same"))
             return
-        sent = fit.arguments
-        if not isinstance(sent, dict | None):
+        if call.as_typed and not isinstance(sent, dict):
             print(block.foot("not sent: arguments are an object, and no client can send anything else"))
             return
-        _print(block.row("dispatched", self._servers.catalog.render("", sent, "").partition("(")[2][:-1] or "nothing"))
+        why_not = sending.unsendable(sent)
+        if why_not is not None:
+            print(block.foot(f"not sent: {why_not}"))
+            return
+        _print(block.roundings(sending.rounded(fit.json or b"")))
+        _print(block.row("dispatched", catalog.render("", sent, "").partition("(")[2][:-1] or "nothing"))
+        self._send(server, call.tool, sent)
+
+    def _send(self, server: str, tool: str, arguments: Any) -> None:
         began = time.monotonic()
         try:
-            result = self._loop.run(self._servers.call(server, call.tool, sent))
+            result = self._loop.run(self._servers.call(server, tool, arguments))
         except GoneError as gone:
             _print(block.row("gone", str(gone), "31"))
             print(block.foot("connecting it again"))
@@ -108,6 +136,9 @@ class Session:
         except MCPError as error:
             _print(block.row("error", f"{error.code}: {error.message}", "31"))
             print(block.foot("the server refused the call"))
+        except (ValueError, RuntimeError) as error:  # as the SDK has it
+            _print(block.row("error", str(error), "31"))
+            print(block.foot("the server answered, and not as it should"))
         else:
             _print(block.answer(result))
             print(block.foot(f"{(time.monotonic() - began) * 1000:.0f} ms"))
@@ -115,10 +146,6 @@ class Session:
     def tools(self) -> None:
         """List what there is."""
         _print(block.listing(self._servers.tools))
-
-    def servers(self) -> None:
-        """Connect who went away, and say who is there."""
-        self.connect()
 
     def _first_with(self, tool: str) -> str | None:
         listed = self._servers.tools.items()
@@ -152,7 +179,7 @@ def _talk(session: Session, servers: Servers) -> None:
     print(block.coloured("Type a tool and its arguments; `help` says more.", "2"))
     commands: dict[str, Callable[[], None]] = {
         "tools": session.tools,
-        "servers": session.servers,
+        "servers": session.connect,
         "help": lambda: print(HELP),
     }
     while True:
@@ -161,9 +188,12 @@ def _talk(session: Session, servers: Servers) -> None:
             if line in ("quit", "exit"):
                 return
             if line:
+                session.reconnect()
                 commands.get(line, lambda line=line: session.call(line))()  # type: ignore[misc]
         except typed.TypedError as error:
             print(block.coloured(block.plain(str(error)), "31"))
+        except UnicodeDecodeError:
+            print(block.coloured("that line is no text in this terminal's encoding", "31"))
         except KeyboardInterrupt:
             print(block.coloured("\nleft; Ctrl-D ends the session", "2"))
         except EOFError:
@@ -174,10 +204,10 @@ def _talk(session: Session, servers: Servers) -> None:
 def _complete(words: list[str], servers: Servers) -> None:
     if "readline" not in globals():
         return
-    names = [*words, *(tool.name for tools in servers.tools.values() for tool in tools)]
 
     def complete(text: str, state: int) -> str | None:
-        found = [name for name in names if name.startswith(text)]
+        names = [*words, *(tool.name for tools in servers.tools.values() for tool in tools)]
+        found = [name for name in names if name.startswith(text) and block.plain(name) == name]
         return found[state] if state < len(found) else None
 
     readline.set_completer_delims(" ")

@@ -8,12 +8,13 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import Any
 
 from argfit import Change, Fit
 
 WIDTH = 12
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 WHY = {
     "whole-number": "a whole number, spelled as one",
     "unquote": "text that spells a value of the kind that is wanted",
@@ -28,7 +29,7 @@ WHY = {
 
 
 def plain(text: str) -> str:
-    """Text without what would steer a terminal."""
+    """Text without what would steer a terminal, or cannot be written to it."""
     return _STEERING.sub(lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 256 else "\ufffd", text)
 
 
@@ -54,6 +55,12 @@ def changes(fit: Fit) -> Iterator[str]:
     """What changed, and why."""
     for count, change in enumerate(fit.changes):
         yield from row("" if count else "changed", _change(change), "33")
+
+
+def roundings(found: Iterable[tuple[str, float]]) -> Iterator[str]:
+    """What is sent as another number than it was typed as."""
+    for count, (typed, sent) in enumerate(found):
+        yield from row("" if count else "rounded", f"{typed} is sent as {sent!r}: the client keeps it as a float", "33")
 
 
 def problems(fit: Fit) -> Iterator[str]:
@@ -95,4 +102,5 @@ def _arguments(schema: Any) -> Iterable[str]:
 
 def _change(change: Change) -> str:
     place = ".".join(map(str, change.path)) or "arguments"
-    return f"{place}: {change.before!r} → {change.after!r}  ({change.rule}: {WHY.get(change.rule, change.rule)})"
+    before = str(change.before) if isinstance(change.before, Decimal) else repr(change.before)  # as it was typed
+    return f"{place}: {before} → {change.after!r}  ({change.rule}: {WHY.get(change.rule, change.rule)})"

@@ -18,6 +18,7 @@ class Entry(NamedTuple):
     env: dict[str, str]
     cwd: str | None
     url: str | None
+    headers: dict[str, str]
 
 
 def read(path: Path) -> list[Entry]:
@@ -37,11 +38,18 @@ def read(path: Path) -> list[Entry]:
 def _entry(path: Path, name: str, described: Any) -> Entry:
     if not isinstance(described, dict) or not isinstance(described.get("command") or described.get("url"), str):
         raise ConfigError(f'{path}: the server {name!r} has neither a "command" nor a "url"')
-    args, env, cwd = described.get("args") or [], described.get("env") or {}, described.get("cwd")
-    if not isinstance(args, list) or not isinstance(env, dict):
-        raise ConfigError(f'{path}: "args" of the server {name!r} is a list, and "env" an object')
+    args = described.get("args") or []
+    env, headers = (described.get(key) or {} for key in ("env", "headers"))
+    if not isinstance(args, list) or not isinstance(env, dict) or not isinstance(headers, dict):
+        raise ConfigError(f'{path}: "args" of the server {name!r} is a list, "env" and "headers" are objects')
     command = described.get("command")
     here = str(path.parent / command) if command and "/" in command else command  # beside the file that names it
     return Entry(
-        name, here, [str(one) for one in args], {str(k): str(v) for k, v in env.items()}, cwd, described.get("url")
+        name=name,
+        command=here,
+        args=[str(one) for one in args],
+        env={key: str(value) for key, value in env.items()},
+        cwd=described.get("cwd"),
+        url=described.get("url"),
+        headers={key: str(value) for key, value in headers.items()},
     )

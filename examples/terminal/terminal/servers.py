@@ -2,6 +2,8 @@
 
 Rules
 - A connection lives in a task of its own, for it must be closed where it was opened.
+- That a server has ended is seen where its output ends, and not by the next call. One that is spoken to by HTTP has no
+  such end: there each request stands for itself.
 - A call during which a server goes away is not made again: it may have done its work. The next one finds the server
   connected again.
 """
@@ -10,19 +12,33 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator
-from typing import Any, TextIO
+from typing import Any, NamedTuple, Self, TextIO
 
+import anyio
+import httpx2
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from argfit import ToolCatalog
 from terminal.config import Entry
 
 PATIENCE = 30.0  # seconds for a server to start, and to end
+TIMEOUT = httpx2.Timeout(30, read=300)  # as the SDK has it
 CLOSED = -32000  # the SDK's code for a connection that is gone
+INVALID_REQUEST = -32600  # what is said by HTTP of a session that the server has forgotten
 
 
 class GoneError(Exception):
     """The server went away, or cannot be reached; the message says which and why."""
+
+
+class _Connection(NamedTuple):
+    """A connection that was opened: `closing` is for us to set, `ended` is set when the server is gone."""
+
+    client: Client
+    closing: asyncio.Event
+    ended: asyncio.Event
+    task: asyncio.Task[None]
 
 
 class Servers:
@@ -33,77 +49,131 @@ class Servers:
         self.catalog = ToolCatalog(repairs="all")
         self.tools: dict[str, list[Any]] = {}
         self._errlog = errlog
-        self._live: dict[str, tuple[Client, asyncio.Event, asyncio.Task[None]]] = {}
+        self._live: dict[str, _Connection] = {}
+
+    def gone(self) -> list[str]:
+        """The servers that were connected, and have ended since."""
+        return [name for name, connection in self._live.items() if connection.ended.is_set()]
+
+    def is_connected(self, name: str) -> bool:
+        """Whether a server is there to be called."""
+        return name in self._live and name not in self.gone()
 
     async def connect(self, name: str) -> list[Any]:
         """Connect a server, and list its tools; GoneError where that fails."""
         await self.disconnect(name)
         opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-        ended = asyncio.Event()
-        task = asyncio.create_task(self._live_on(name, opened, ended))
+        closing, ended = asyncio.Event(), asyncio.Event()
+        task = asyncio.create_task(self._live_on(name, opened, closing, ended))
         try:
             client = await asyncio.wait_for(asyncio.shield(opened), PATIENCE)
-            listed = await _all_tools(client)
+            listed = await asyncio.wait_for(_all_tools(client), PATIENCE)
         except BaseException as error:
-            ended.set()
+            closing.set()
             task.cancel()
             await asyncio.wait([task], timeout=PATIENCE)  # so that no server is left behind
             if isinstance(error, Exception):
                 raise GoneError(f"{name} cannot be reached: {_why(error)}") from None
             raise  # the user left
-        self._live[name] = (client, ended, task)
+        self._live[name] = _Connection(client, closing, ended, task)
         self.tools[name] = listed
         self.catalog.update(name, listed)
         return listed
 
     async def call(self, name: str, tool: str, arguments: Any) -> Any:
-        """Call a tool with arguments as they are; GoneError where the server went away meanwhile."""
-        if name not in self._live:
-            await self.connect(name)
-        client, _, task = self._live[name]
-        if task.done():  # it went away between two calls: nothing was sent yet
-            client = (await self.connect(name) and self._live[name])[0]
+        """Call a tool of a server that is connected, with arguments as they are; GoneError where it went away."""
         try:
-            return await client.call_tool(tool, arguments)
-        except (MCPError, OSError, RuntimeError) as error:
-            if isinstance(error, MCPError) and error.code != CLOSED:
+            return await self._live[name].client.call_tool(tool, arguments)
+        except MCPError as error:
+            if error.code == CLOSED:
+                why = "went away during the call, which may or may not have been made"
+            elif error.code == INVALID_REQUEST and self.entries[name].command is None:
+                why = f"does not take calls on this connection any more ({error.message})"
+            else:
                 raise
             await self.disconnect(name)
-            raise GoneError(f"{name} went away during the call, which may or may not have been made") from None
+            raise GoneError(f"{name} {why}") from None
 
     async def disconnect(self, name: str) -> None:
         """Close a connection, if there is one."""
         if name in self._live:
-            _, ended, task = self._live.pop(name)
-            ended.set()
+            connection = self._live.pop(name)
+            connection.closing.set()
             with contextlib.suppress(Exception, asyncio.CancelledError):
-                await asyncio.wait_for(task, PATIENCE)
+                await asyncio.wait_for(connection.task, PATIENCE)
 
     async def close(self) -> None:
         """Close all connections."""
         for name in list(self._live):
             await self.disconnect(name)
 
-    async def _live_on(self, name: str, opened: "asyncio.Future[Client]", ended: asyncio.Event) -> None:
+    async def _live_on(
+        self, name: str, opened: "asyncio.Future[Client]", closing: asyncio.Event, ended: asyncio.Event
+    ) -> None:
         try:
-            async with _client(self.entries[name], self._errlog) as client:
+            async with _client(self.entries[name], self._errlog, ended) as client:
                 opened.set_result(client)
-                await ended.wait()
+                await closing.wait()
         except Exception as error:  # noqa: BLE001 - told to who waits for it
             if not opened.done():
                 opened.set_exception(error)
+        finally:
+            ended.set()
 
 
 @contextlib.asynccontextmanager
-async def _client(entry: Entry, errlog: TextIO) -> AsyncIterator[Client]:
+async def _client(entry: Entry, errlog: TextIO, ended: asyncio.Event) -> AsyncIterator[Client]:
     if entry.command is None:
-        async with Client(str(entry.url)) as client:
+        async with (
+            httpx2.AsyncClient(headers=entry.headers, timeout=TIMEOUT) as http,
+            Client(streamable_http_client(str(entry.url), http_client=http)) as client,
+        ):
             yield client
         return
     environment = {**os.environ, **entry.env}
     parameters = StdioServerParameters(command=entry.command, args=entry.args, env=environment, cwd=entry.cwd)
-    async with Client(stdio_client(parameters, errlog=errlog)) as client:
+    async with Client(_watched(stdio_client(parameters, errlog=errlog), ended)) as client:
         yield client
+
+
+@contextlib.asynccontextmanager
+async def _watched(transport: Any, ended: asyncio.Event) -> AsyncIterator[tuple[Any, Any]]:
+    """A transport that notes when the server ends it."""
+    async with transport as (read, write):
+        yield _Watched(read, ended), write
+
+
+class _Watched:
+    """What a server says, to its end."""
+
+    def __init__(self, stream: Any, ended: asyncio.Event) -> None:
+        self._stream = stream
+        self._ended = ended
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def receive(self) -> Any:
+        try:
+            return await self._stream.receive()
+        except (anyio.EndOfStream, anyio.ClosedResourceError):
+            self._ended.set()
+            raise
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()
 
 
 async def _all_tools(client: Client) -> list[Any]:

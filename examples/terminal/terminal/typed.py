@@ -7,6 +7,7 @@ web/fetch ...                                     the tool of one server
 !fetch ...                                        sent even where it does not fit
 """
 
+import contextlib
 import json
 import shlex
 from typing import Any, NamedTuple
@@ -17,11 +18,12 @@ class TypedError(Exception):
 
 
 class Typed(NamedTuple):
-    """A call as it was typed."""
+    """A call as it was typed; its arguments as values, or as the JSON text that they were typed as."""
 
     server: str | None
     tool: str
-    arguments: Any
+    arguments: dict[str, str] | None
+    json: str | None
     as_typed: str
     anyway: bool
 
@@ -35,18 +37,28 @@ def read(line: str, servers: list[str]) -> Typed:
     if not slash or server not in servers:
         server, tool = "", name
     rest = rest.strip()
-    return Typed(server or None, tool, _arguments(rest), rest, anyway)
+    as_json = rest.startswith("{")
+    if as_json:
+        _see_each_name_once(rest)
+    return Typed(server or None, tool, None if as_json else _arguments(rest), rest if as_json else None, rest, anyway)
 
 
-def _arguments(text: str) -> Any:
+def _see_each_name_once(text: str) -> None:
+    def members(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise TypedError(f"{name!r} stands there twice, and only one can be sent; leave the other out")
+            seen.add(name)
+
+    with contextlib.suppress(ValueError, RecursionError):  # argfit says what is wrong with it
+        json.loads(text, object_pairs_hook=members)
+
+
+def _arguments(text: str) -> dict[str, str] | None:
     if not text:
         return None
-    if text.startswith("{"):
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return text  # it may be what a model would send, too: argfit says what is wrong with it
-    found: dict[str, Any] = {}
+    found: dict[str, str] = {}
     try:
         words = shlex.split(text)
     except ValueError:
@@ -56,6 +68,6 @@ def _arguments(text: str) -> Any:
         if not equals or not name:
             raise TypedError(f"{word!r} is no argument; write name=value, or all of them as JSON")
         if name in found:
-            raise TypedError(f"{name} stands there twice")
+            raise TypedError(f"{name!r} stands there twice, and only one can be sent; leave the other out")
         found[name] = value
     return found

@@ -3,6 +3,7 @@
 Rules
 - The seam is an agent's callback before a tool. It has the tool of the call at hand, as its server listed it, and tells
   MCP tools from the agent's own, which it leaves alone.
+- Its server is listed again by the toolset that the tool is of, which knows its connection and its filter.
 - The arguments are the framework's own copy of what the model wrote, to be changed in place.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from google.adk.tools.mcp_tool.mcp_tool import McpTool
+from google.adk.tools.mcp_tool.mcp_toolset import McpToolset
 
 from argfit.dispatch import Dispatch, Refusal
 
@@ -30,11 +32,17 @@ def fit(
         if not isinstance(tool, McpTool):
             return None
         listed = tool.raw_mcp_tool
+        manager = tool._mcp_session_manager  # noqa: SLF001 - no public way to tell whose a tool is
 
-        async def again() -> list[Any]:
-            return [listed]  # the framework lists its tools at the start of each run
+        async def listing() -> list[Any]:
+            toolset = _toolset_of(manager, tool_context)
+            if toolset is None:
+                return [listed]
+            getattr(toolset, "_tool_list_cache", {}).clear()  # there is no public way
+            tools = await toolset.get_tools(tool_context)
+            return [one.raw_mcp_tool for one in tools if isinstance(one, McpTool)]
 
-        decided = await dispatch.decide(listed.name, args, again, tool=listed)
+        decided = await dispatch.decide(listed.name, args, listing, tool=listed, server=str(id(manager)))
         if isinstance(decided, Refusal):
             return decided.result
         if decided is not args:
@@ -43,3 +51,11 @@ def fit(
         return None
 
     return before_tool_callback
+
+
+def _toolset_of(manager: Any, tool_context: Any) -> McpToolset | None:
+    """The toolset of the agent that a tool is of; None where the agent was given the tool itself."""
+    for toolset in getattr(tool_context.get_invocation_context().agent, "tools", ()):
+        if isinstance(toolset, McpToolset) and toolset._mcp_session_manager is manager:  # noqa: SLF001 - as above
+            return toolset
+    return None

@@ -12,9 +12,7 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.interceptors import MCPToolCallRequest
 from mcp.types import CallToolResult
 
-from argfit.dispatch import Dispatch, Refusal
-
-_PAGES = 1_000
+from argfit.dispatch import Dispatch, Refusal, all_tools
 
 
 def fit(
@@ -30,23 +28,18 @@ def fit(
     does not fit is answered here, as a result with `isError`, which the model sees as a `ToolMessage` of status
     `error`. Raises ValueError for a name that is none of these.
     """
-    dispatches: dict[str, Dispatch] = {}
-
-    def dispatch_of(server: str) -> Dispatch:
-        if server not in dispatches:
-            dispatches[server] = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
-        return dispatches[server]
+    dispatch = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
 
     async def fitting(request: MCPToolCallRequest, handler: Callable[[MCPToolCallRequest], Awaitable[Any]]) -> Any:
         server = request.server_name
-        decided = await dispatch_of(server).decide(
-            request.name, request.args, lambda: _tools(client, server), tool=_at_hand(client, request)
+        at_hand = _at_hand(client, request)
+        decided = await dispatch.decide(
+            request.name, request.args, lambda: _tools(client, server), tool=at_hand, server=server
         )
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
         return await handler(request.override(args=decided))
 
-    dispatch_of("")  # a name that is none of the choices is an error here and now
     client.tool_interceptors = [*(client.tool_interceptors or ()), fitting]
     return client
 
@@ -62,13 +55,5 @@ def _at_hand(client: MultiServerMCPClient, request: MCPToolCallRequest) -> dict[
 
 
 async def _tools(client: MultiServerMCPClient, server: str) -> list[Any]:
-    found: list[Any] = []
-    cursor: str | None = None
     async with client.session(server) as session:
-        for _ in range(_PAGES):
-            page = await session.list_tools(cursor=cursor)
-            found += page.tools
-            if page.nextCursor in (None, "", cursor):
-                break
-            cursor = page.nextCursor
-    return found
+        return await all_tools(lambda cursor: session.list_tools(cursor=cursor))

@@ -3,6 +3,7 @@
 Rules
 - The seam is `call_tool` of the very object: once per call, above the rounds in which a server asks for more, so that
   each round sends the same arguments (their hash is in `requestState`), and above the headers that mirror arguments.
+  Where a caller makes the rounds, each is a call, and the later ones go as the first went.
 """
 
 from collections.abc import Iterable
@@ -10,13 +11,11 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from mcp import Client, ClientSession
-from mcp_types import CallToolResult, PaginatedRequestParams
+from mcp_types import CallToolResult, InputRequiredResult, PaginatedRequestParams
 
-from argfit.dispatch import Dispatch, Refusal
+from argfit.dispatch import Dispatch, Refusal, all_tools
 
 AnyClient = TypeVar("AnyClient", Client, ClientSession)
-
-_PAGES = 1_000
 
 
 def fit(
@@ -38,25 +37,22 @@ def fit(
 
     @wraps(call)
     async def call_tool(name: str, arguments: dict[str, Any] | None = None, *args: Any, **kwargs: Any) -> Any:
-        decided = await dispatch.decide(name, arguments, lambda: _tools(client))
+        decided = await dispatch.decide(name, arguments, lambda: _tools(client), state=kwargs.get("request_state"))
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
-        return await call(name, decided, *args, **kwargs)
+        result = await call(name, decided, *args, **kwargs)
+        if isinstance(result, InputRequiredResult) and result.request_state is not None:
+            dispatch.asked(result.request_state, name, arguments, decided)
+        return result
 
     target.call_tool = call_tool
     return client
 
 
 async def _tools(client: Client | ClientSession) -> list[Any]:
-    found: list[Any] = []
-    cursor: str | None = None
-    for _ in range(_PAGES):
+    async def page(cursor: str | None) -> Any:
         if isinstance(client, Client):
-            page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-        else:
-            page = await client.list_tools(params=PaginatedRequestParams(cursor=cursor))
-        found += page.tools
-        if page.next_cursor in (None, cursor):
-            break
-        cursor = page.next_cursor
-    return found
+            return await client.list_tools(cursor=cursor, cache_mode="refresh")
+        return await client.list_tools(params=PaginatedRequestParams(cursor=cursor))
+
+    return await all_tools(page)

@@ -3,6 +3,7 @@
 Rules
 - The seam is `call_tool` of the very MCP server object. What it returns with `isError` the model sees as it is; what it
   raises the SDK hides behind words of its own.
+- The tool of a call is the one that the SDK listed last, which it does at each turn unless it caches.
 """
 
 from collections.abc import Iterable
@@ -12,9 +13,7 @@ from typing import Any, TypeVar
 from agents.mcp import MCPServer
 from mcp.types import CallToolResult, PaginatedRequestParams
 
-from argfit.dispatch import Dispatch, Refusal
-
-_PAGES = 1_000
+from argfit.dispatch import Dispatch, Refusal, all_tools
 
 AnyServer = TypeVar("AnyServer", bound=MCPServer)
 
@@ -35,22 +34,17 @@ def fit(
     dispatch = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
     target: Any = server
     call = target.call_tool
-    looked = False  # at what the SDK has listed already
 
-    async def tools() -> list[Any]:
-        nonlocal looked
-        at_hand = None if looked else target.cached_tools
-        looked = True
-        if at_hand is None:
-            if hasattr(target, "invalidate_tools_cache"):
-                target.invalidate_tools_cache()
-            session = getattr(target, "session", None)  # below the filters, which may ask for an agent
-            at_hand = await (target.list_tools() if session is None else _all_tools(session))
-        return list(at_hand)
+    async def listing() -> list[Any]:
+        if hasattr(target, "invalidate_tools_cache"):
+            target.invalidate_tools_cache()
+        session = getattr(target, "session", None)  # below the filters, which may ask for an agent
+        return list(await (target.list_tools() if session is None else _all_tools(session)))
 
     @wraps(call)
     async def call_tool(tool_name: str, arguments: dict[str, Any] | None, *args: Any, **kwargs: Any) -> Any:
-        decided = await dispatch.decide(tool_name, arguments, tools)
+        at_hand = next((tool for tool in target.cached_tools or () if tool.name == tool_name), None)
+        decided = await dispatch.decide(tool_name, arguments, listing, tool=at_hand)
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
         return await call(tool_name, decided, *args, **kwargs)
@@ -60,13 +54,4 @@ def fit(
 
 
 async def _all_tools(session: Any) -> list[Any]:
-    found: list[Any] = []
-    cursor: str | None = None
-    for _ in range(_PAGES):
-        page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor))
-        found += page.tools
-        following = getattr(page, "next_cursor", None) or getattr(page, "nextCursor", None)
-        if following in (None, cursor):
-            break
-        cursor = following
-    return found
+    return await all_tools(lambda cursor: session.list_tools(params=PaginatedRequestParams(cursor=cursor)))

@@ -75,7 +75,7 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
     try:
         reading = json_text.read(text)
     except json_text.DoubledKey:
-        return _unjudged(text)
+        return unjudged(text)
     except json_text.NotJson:
         return Fit(False, None, problems=(words.not_an_object(),), json=text)
     arguments = {} if reading.value is None else reading.value
@@ -96,8 +96,8 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
     return Fit(fit.ok, fitted, from_digits(fit.changes), fit.problems, fit.more, json)
 
 
-def _unjudged(text: bytes) -> Fit:
-    """Text with doubled keys: which of two values counts is the server's to say."""
+def unjudged(text: bytes) -> Fit:
+    """Text that is not judged: there is no schema, or it has doubled keys, and the server says which value counts."""
     try:
         return Fit(True, json_text.loads(text), json=text)
     except json_text.NotJson:

@@ -85,9 +85,22 @@ def loads(text: bytes) -> Any:
     return settle(read(text, doubled_is_fine=True).value)
 
 
+# An escaped backslash, a pair of escaped surrogates, or one alone, which is no character: strict readers refuse a whole
+# message that holds one.
+ESCAPES = re.compile(rb"\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]..", re.IGNORECASE)
+_HALF = len(rb"\ud800")
+
+
 def is_strict(text: bytes) -> bool:
-    """Whether a text that can be read is JSON for everyone (RFC 8259): it holds no NaN and no infinity."""
+    """Whether a text that can be read is JSON for everyone (RFC 8259): no NaN, no infinity, no half a character."""
+    if b"\\u" in text and any(is_half(escape) for escape in ESCAPES.finditer(text)):
+        return False
     return not _NO_NUMBER.search(text) or not _NO_NUMBER.search(QUOTED.sub(b"", text))
+
+
+def is_half(escape: re.Match[bytes]) -> bool:
+    """Whether one of `ESCAPES` is half of a surrogate pair."""
+    return len(escape[0]) == _HALF
 
 
 def as_utf8(text: bytes) -> bytes:

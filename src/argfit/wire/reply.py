@@ -13,7 +13,7 @@ from argfit.core import refusal as refusal_text
 from argfit.core.fit import Fit
 from argfit.core.problem import Path
 from argfit.core.spans import Member, locate, members, splice
-from argfit.core.text import NotJson, encoded
+from argfit.core.text import ESCAPES, NotJson, encoded, is_half
 
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 SERVER_GONE = -32000  # JSON-RPC 2.0, 5.1: the first code left to implementations
@@ -76,13 +76,8 @@ def with_note(line: bytes, text: str, inside: Path = ()) -> bytes:
     return line
 
 
-# Half a surrogate pair is no character, and strict readers refuse the whole message that holds one.
-_ESCAPES = re.compile(rb"\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]..")
-_HALF = len(rb"\ud800")
-
-
 def _readable(escape: re.Match[bytes]) -> bytes:
-    return rb"\ufffd" if len(escape[0]) == _HALF else escape[0]
+    return rb"\ufffd" if is_half(escape) else escape[0]
 
 
 def _inserted(line: bytes, member: Member, addition: bytes) -> bytes:
@@ -91,5 +86,5 @@ def _inserted(line: bytes, member: Member, addition: bytes) -> bytes:
 
 def _line(id: bytes, member: str, value: Any, **more: Any) -> bytes:
     """One message with an id as it was spelled; ASCII throughout, so that no text can fail to be written or read."""
-    rest = _ESCAPES.sub(_readable, encoded({member: value, **more}))
+    rest = ESCAPES.sub(_readable, encoded({member: value, **more}))
     return b'{"jsonrpc":"2.0","id":' + id + b"," + rest[1:] + b"\n"

@@ -1,0 +1,273 @@
+"""What becomes of a call: when its server is listed, who waits for that, and what is then sent."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from argfit import Fitter, catalog, dispatch
+from argfit.dispatch import Dispatch, Refusal, all_tools
+
+WHOLE, TEXT = ({"name": "t", "inputSchema": {"properties": {"n": {"type": kind}}}} for kind in ("integer", "string"))
+SENT = {"n": 5.0}
+
+
+class Server:
+    """A server that is listed when it is let, and how often it was asked."""
+
+    def __init__(self, *tools: Any) -> None:
+        self.tools = tools
+        self.asked = 0
+        self.let = asyncio.Event()
+        self.fails: type[BaseException] | None = None
+
+    async def listing(self) -> list[Any]:
+        self.asked += 1
+        await self.let.wait()
+        if self.fails is not None:
+            raise self.fails
+        return list(self.tools)
+
+
+def start(dispatching: Dispatch, server: Server, count: int = 1) -> list[asyncio.Task[Any]]:
+    return [asyncio.create_task(dispatching.decide("t", SENT, server.listing)) for _ in range(count)]
+
+
+async def waiting() -> None:
+    """Let every task come to where it waits."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def test_calls_that_want_a_listing_at_once_share_one() -> None:
+    async def run() -> None:
+        server, dispatching = Server(WHOLE), Dispatch()
+        calls = start(dispatching, server, 50)
+        await waiting()
+        server.let.set()
+        assert [repr(one) for one in await asyncio.gather(*calls)] == ["{'n': 5}"] * 50
+        assert server.asked == 1
+
+    asyncio.run(run())
+
+
+def test_calls_that_are_to_be_refused_at_once_have_the_server_listed_once_more() -> None:
+    async def run() -> None:
+        server, dispatching = Server(WHOLE), Dispatch(on_misfit="refuse")
+        server.let.set()
+        await dispatching.decide("t", SENT, server.listing)
+        server.let.clear()
+        calls = [asyncio.create_task(dispatching.decide("t", {"n": "x"}, server.listing)) for _ in range(50)]
+        await waiting()
+        server.let.set()
+        assert [type(one) for one in await asyncio.gather(*calls)] == [Refusal] * 50
+        assert server.asked == 2
+
+    asyncio.run(run())
+
+
+def test_a_first_call_is_refused_by_the_listing_that_it_waited_for() -> None:
+    async def run() -> None:
+        server = Server(WHOLE)
+        server.let.set()
+        refused = await Dispatch(on_misfit="refuse").decide("t", {"n": "x"}, server.listing)
+        assert refused.text == "An error occurred invoking 't': n must be a whole number."
+        assert server.asked == 1
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("given_up", [0, 1, 2], ids=["the one that fetches", "one that waits", "another"])
+def test_a_call_that_is_given_up_takes_no_other_with_it(given_up: int) -> None:
+    async def run() -> None:
+        server, dispatching = Server(WHOLE), Dispatch()
+        calls = start(dispatching, server, 3)
+        await waiting()
+        calls.pop(given_up).cancel()
+        await waiting()
+        server.let.set()
+        assert [repr(one) for one in await asyncio.gather(*calls)] == ["{'n': 5}"] * 2
+        assert server.asked == (1 if given_up else 2)
+
+    asyncio.run(run())
+
+
+def test_a_listing_that_fails_fails_for_those_that_wait_and_for_no_later_call() -> None:
+    async def run() -> None:
+        server, dispatching = Server(WHOLE), Dispatch()
+        server.fails = ConnectionError
+        calls = start(dispatching, server, 5)
+        await waiting()
+        server.let.set()
+        assert [one is SENT for one in await asyncio.gather(*calls)] == [True] * 5
+        assert server.asked == 1
+        server.fails = None
+        assert repr(await dispatching.decide("t", SENT, server.listing)) == "{'n': 5}"
+
+    asyncio.run(run())
+
+
+def test_a_listing_that_hangs_holds_a_call_for_so_long_only(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(dispatch, "LISTING_SECONDS", 0.05)
+
+    async def run() -> None:
+        server, dispatching = Server(WHOLE), Dispatch(on_misfit="refuse")
+        calls = start(dispatching, server, 3)
+        assert [one is SENT for one in await asyncio.wait_for(asyncio.gather(*calls), 20)] == [True] * 3
+        server.let.set()
+        assert repr(await dispatching.decide("t", SENT, server.listing)) == "{'n': 5}"
+
+    with caplog.at_level(logging.DEBUG, logger="argfit"):
+        asyncio.run(run())
+    told = "DEBUG MCP tools could not be listed (not within 0.05 seconds)."
+    assert told in [f"{one.levelname} {one.getMessage()}" for one in caplog.records]
+
+
+def test_what_is_listed_wrongly_is_a_listing_that_failed() -> None:
+    async def listing() -> Any:
+        return 5
+
+    assert asyncio.run(Dispatch(on_misfit="refuse").decide("t", SENT, listing)) is SENT
+
+
+def test_calls_on_several_loops_wait_each_for_their_own() -> None:
+    dispatching = Dispatch(on_misfit="refuse")
+    together = threading.Barrier(4, timeout=60)
+    came: list[str] = []
+
+    async def call() -> None:
+        async def listing() -> list[Any]:
+            await asyncio.to_thread(together.wait)  # all four are at it at once
+            return [WHOLE]
+
+        decided = await asyncio.gather(*(dispatching.decide("t", SENT, listing) for _ in range(5)))
+        came.extend(map(repr, decided))
+
+    loops = [threading.Thread(target=lambda: asyncio.run(call())) for _ in range(4)]
+    for loop in loops:
+        loop.start()
+    for loop in loops:
+        loop.join(60)
+    assert came == ["{'n': 5}"] * 20
+
+
+def test_tools_of_one_name_are_told_apart_by_their_servers() -> None:
+    async def run() -> None:
+        servers = {"a": Server(WHOLE), "b": Server(TEXT)}
+        dispatching = Dispatch(on_misfit="refuse")
+        for server in servers.values():
+            server.let.set()
+        for _ in range(2):
+            listings = {name: server.listing for name, server in servers.items()}
+            assert repr(await dispatching.decide("t", SENT, listings["a"], server="a")) == "{'n': 5}"
+            assert isinstance(await dispatching.decide("t", SENT, listings["b"], server="b"), Refusal)
+        assert (servers["a"].asked, servers["b"].asked) == (1, 2)
+
+    asyncio.run(run())
+
+
+def test_tools_of_one_name_at_hand_are_compiled_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[Any] = []
+
+    class Counting(Fitter):
+        def __init__(self, schema: Any, **options: Any) -> None:
+            compiled.append(schema)
+            super().__init__(schema, **options)
+
+    monkeypatch.setattr(catalog, "Fitter", Counting)
+
+    async def run() -> None:
+        server, dispatching = Server(), Dispatch()
+        for _ in range(3):
+            for name, tool in (("a", WHOLE), ("b", TEXT), ("c", WHOLE)):
+                await dispatching.decide("t", SENT, server.listing, tool=tool, server=name)
+        assert server.asked == 0
+
+    asyncio.run(run())
+    assert len(compiled) == 2
+
+
+def test_a_tool_at_hand_counts_until_a_call_is_to_be_refused() -> None:
+    async def run() -> None:
+        server = Server(TEXT)
+        server.let.set()
+        for on_misfit, asked in (("forward", 0), ("refuse", 1)):
+            dispatching = Dispatch(on_misfit=on_misfit)
+            assert await dispatching.decide("t", {"n": "x"}, server.listing, tool=WHOLE) == {"n": "x"}
+            assert server.asked == asked
+
+    asyncio.run(run())
+
+
+def test_a_call_that_is_made_again_goes_as_it_went_the_first_time() -> None:
+    async def run() -> None:
+        server, dispatching = Server(WHOLE), Dispatch(on_misfit="refuse")
+        server.let.set()
+        first = await dispatching.decide("t", SENT, server.listing)
+        dispatching.asked("state", "t", SENT, first)
+        server.tools = (TEXT,)
+        assert isinstance(await dispatching.decide("t", {"n": "x", "m": 1}, server.listing), dict)  # listed anew
+        again: Callable[..., Awaitable[Any]] = lambda name, arguments, state: dispatching.decide(  # noqa: E731
+            name, arguments, server.listing, state=state
+        )
+        assert await again("t", {"n": 5.0}, "state") is first
+        for name, arguments, state in (("t", SENT, "other"), ("t", SENT, None), ("t", {"n": True}, "state")):
+            assert isinstance(await again(name, arguments, state), Refusal)
+        assert await again("u", SENT, "state") is SENT
+
+    asyncio.run(run())
+
+
+def test_of_the_calls_that_may_be_made_again_the_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "STATES", 2)
+
+    async def run() -> None:
+        server, dispatching = Server(), Dispatch()
+        server.let.set()
+        for state in "abc":
+            dispatching.asked(state, "t", SENT, {"sent with": state})
+        assert [await dispatching.decide("t", SENT, server.listing, state=state) for state in "abc"] == [
+            SENT,
+            {"sent with": "b"},
+            {"sent with": "c"},
+        ]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("spelled", ["next_cursor", "nextCursor"])
+@pytest.mark.parametrize(
+    ("cursors", "asked"),
+    [
+        ([None], [None]),
+        ([""], [None]),
+        (["2", "3", None], [None, "2", "3"]),
+        (["2", "2"], [None, "2"]),
+        (["2", "3", "2", "4"], [None, "2", "3"]),
+    ],
+)
+def test_a_listing_is_followed_page_by_page_and_in_no_circle(
+    spelled: str, cursors: list[str | None], asked: list[str | None]
+) -> None:
+    followed: list[str | None] = []
+
+    async def page(cursor: str | None) -> Any:
+        followed.append(cursor)
+        return SimpleNamespace(tools=[cursor], **{spelled: cursors[len(followed) - 1]})
+
+    assert asyncio.run(all_tools(page)) == followed == asked
+
+
+def test_a_listing_that_has_no_end_has_one_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "PAGES", 3)
+
+    async def page(cursor: str | None) -> Any:
+        return SimpleNamespace(tools=[cursor], next_cursor=f"{cursor}+")
+
+    assert len(asyncio.run(all_tools(page))) == 3
