@@ -95,6 +95,21 @@ def test_a_listing_lives_for_its_ttl_and_is_then_asked_for_anew() -> None:
     )
 
 
+def test_a_call_that_is_right_by_a_listing_that_has_expired_goes_without_asking() -> None:
+    asked = (client(MODERN_SENT), to_server(question(1, _meta=MODERN)), waits_until(2.0))
+    converse(
+        *asked,
+        server(modern_listing(ours(1), ttlMs=0)),
+        to_server(MODERN_FITTED),
+        goes_on(),
+        *sent(MODERN_FITTED),
+        *answered(LIST_CHANGED),
+        client(MODERN_FITTED),
+        to_server(question(2, _meta=MODERN)),
+        waits_until(2.0),
+    )
+
+
 def test_a_listing_that_has_expired_is_not_used_where_the_next_one_is_late() -> None:
     converse(
         *sent(request("5", "tools/list", _meta=MODERN)),

@@ -4,6 +4,7 @@ Rules (contract, section 8)
 - A message that needs no change is the very bytes that came.
 - A call that carries `requestState` is fitted as its first leg was: the server may have bound that state to a
   hash of the arguments (official SDK, request_state.py).
+- A call that is right by a listing whose time is up goes as it is: to leave a call alone, nothing need be asked.
 - Nothing here waits: a call whose schema is not known is `Ask`ed for, and offered again.
 - Every request of the client is tracked until it is answered, so that none is left open when the server ends.
 """
@@ -93,6 +94,9 @@ class Conversation:
                 tool = self._tools.get(call.name, now)
                 if tool is not None and tool.engine is not None and call.request_state is None:
                     return self._decide(call, tool.engine, line)  # the common case, and the shortest way
+                if not waited and tool is None and self._was_right(call):
+                    self._open[call.id] = _Open(call.raw_id, "tools/call", 0, call.name)
+                    return Verdict(line)
                 return (None if waited else self._ask_for(call, now)) or self._decide_late(call, line, now)
         self._track(message)
         return Verdict(line)
@@ -138,6 +142,14 @@ class Conversation:
             if isinstance(cancelled, str | int | float) and not isinstance(cancelled, bool):
                 self._open.pop(cancelled, None)
 
+    def _was_right(self, call: Call) -> bool:
+        """Whether a call is right as it came by the last listing, whose time is up."""
+        tool = None if call.request_state is not None else self._tools.latest(call.name)
+        if tool is None or tool.engine is None:
+            return False
+        fit = _fit(tool.engine, call)
+        return fit.ok and not fit.changes
+
     def _decide_late(self, call: Call, line: bytes, now: float) -> Verdict:
         """Decide on a call whose schema has been asked for, if need be."""
         engine = self._engine_for(call, now)
@@ -149,7 +161,7 @@ class Conversation:
     def _decide(self, call: Call, engine: Engine, line: bytes) -> Verdict:
         """Decide on a call whose schema is known."""
         opened = self._open[call.id] = _Open(call.raw_id, "tools/call", 0, call.name, "", engine)
-        fit = fit_value(engine, None) if call.arguments is None else fit_text(engine, call.arguments)
+        fit = _fit(engine, call)
         if fit.ok and not fit.changes:
             return Verdict(line)
         span = arguments_span(line, call.arguments)
@@ -282,6 +294,10 @@ class Conversation:
         answers = b"".join(reply.server_gone(opened.id, code) for opened in self._open.values())
         self._open.clear()
         return answers
+
+
+def _fit(engine: Engine, call: Call) -> Fit:
+    return fit_value(engine, None) if call.arguments is None else fit_text(engine, call.arguments)
 
 
 def _member(message: Message, name: str) -> object:

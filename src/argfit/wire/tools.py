@@ -110,8 +110,13 @@ class Tools:
 
     def get(self, name: str, now: float) -> Tool | None:
         """A tool whose listing counts."""
+        tool = self.latest(name)
+        return tool if tool is not None and tool.is_fresh(now) else None
+
+    def latest(self, name: str) -> Tool | None:
+        """A tool as it was listed last, its time up or not; None where the listing is said to have changed."""
         tool = self._known.get(name)
-        return tool if tool is not None and tool.generation == self.generation and tool.is_fresh(now) else None
+        return tool if tool is not None and tool.generation == self.generation else None
 
     def learned_since(self, name: str, serial: int) -> Tool | None:
         """A tool that was learned after so many pages, whatever has come since."""
