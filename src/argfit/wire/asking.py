@@ -46,9 +46,12 @@ class _Listing(msgspec.Struct):
 
 
 class Asking:
-    """The questions to one server; `token` makes their ids unguessable, so that none can be the client's."""
+    """The questions to one server; `token` makes their ids unguessable, so that none can be the client's.
 
-    def __init__(self, tools: Tools, token: str) -> None:
+    `greets` says whether a handshake comes by here; where none does (HTTP, where anyone's does) one may always ask.
+    """
+
+    def __init__(self, tools: Tools, token: str, *, greets: bool = True) -> None:
         self._tools = tools
         self._prefix = f"argfit-{token}-"
         self._asked = 0
@@ -57,15 +60,17 @@ class Asking:
         self._listing: _Listing | None = None
         self._next_page = b""
         self._handshake: Id | None = None  # the `initialize` that has no answer yet
-        self._initialized = False
-        self._has_tools: bool | None = None
+        self._greets = greets
+        self._initialized = not greets
+        self._has_tools: bool | None = None if greets else True
         self._missed: OrderedDict[tuple[int, str], float | None] = OrderedDict()
 
     # -- the handshake --------------------------------------------------------------------------------
 
     def greeted(self, id: Id) -> None:
         """The client has sent `initialize`."""
-        self._handshake, self._initialized = id, False
+        if self._greets:
+            self._handshake, self._initialized = id, False
 
     def initialized(self) -> None:
         """The client has sent `notifications/initialized`."""
@@ -75,7 +80,7 @@ class Asking:
         """The server has answered `initialize` or `server/discover`: it has tools, or it has not."""
         if id == self._handshake:
             self._handshake = None
-        if isinstance(result, dict) and isinstance(result.get("capabilities"), dict):
+        if self._greets and isinstance(result, dict) and isinstance(result.get("capabilities"), dict):
             self._has_tools = "tools" in result["capabilities"]
 
     # -- questions ------------------------------------------------------------------------------------
@@ -136,6 +141,10 @@ class Asking:
         listing.pages += 1
         listing.id = self._new_id()
         self._next_page = reply.question(listing.id, cursor, listing.meta)
+
+    def failed(self) -> None:
+        """The listing under way comes to nothing: a call that needs it asks again."""
+        self._listing, self._next_page = None, b""
 
     def next_question(self) -> bytes:
         """The question for the next page of the listing under way; empty where there is none."""

@@ -68,17 +68,30 @@ class _Open(msgspec.Struct):
     misfit: Misfit | None = None
 
 
-class Conversation:
-    """The state between one client and one server; `token` makes the ids of our questions unguessable."""
+class Memory:
+    """What is known of one server by one client; `token` makes the ids of our questions unguessable.
 
-    def __init__(self, settings: Settings, token: str) -> None:
+    `greets` says that the client's handshake comes by here, and nothing is asked before it.
+    """
+
+    def __init__(self, settings: Settings, token: str, *, greets: bool = True) -> None:
+        self.tools = Tools(settings.strip, settings.repairs, settings.formats)
+        self.asking = Asking(self.tools, token, greets=greets)
+        self.explaining = Explaining()
+        self.legs: OrderedDict[str, _Open] = OrderedDict()
+
+
+class Conversation:
+    """The state between one client and one server: of a connection, or of one request where each has its own."""
+
+    def __init__(self, settings: Settings, memory: Memory) -> None:
         self.logs: list[Log] = []
         self._settings = settings
-        self._tools = Tools(settings.strip, settings.repairs, settings.formats)
-        self.asking = Asking(self._tools, token)
-        self._explaining = Explaining()
+        self._tools = memory.tools
+        self.asking = memory.asking
+        self._explaining = memory.explaining
+        self._legs = memory.legs
         self._open: dict[Id, _Open] = {}
-        self._legs: OrderedDict[str, _Open] = OrderedDict()
 
     # -- from the client ------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ import msgspec
 
 from argfit.core.record import Log
 from argfit.wire.asking import Ask
-from argfit.wire.conversation import Conversation, Settings, Verdict
+from argfit.wire.conversation import Conversation, Memory, Settings, Verdict
 from argfit.wire.lines import LIMIT, Lines, Part
 from argfit.wire.message import TAIL, Message, id_of, skim
 
@@ -61,7 +61,7 @@ class Session:
     """The state of one connection; `schema_wait` is in seconds, `limit` in bytes, `token` unguessable."""
 
     def __init__(self, settings: Settings, token: str, schema_wait: float = 2.0, limit: int = LIMIT) -> None:
-        self._conversation = Conversation(settings, token)
+        self._conversation = Conversation(settings, Memory(settings, token))
         self._schema_wait = schema_wait
         self._from_client = Lines(limit)
         self._from_server = Lines(limit)
