@@ -282,6 +282,11 @@ class Conversation:
             return line
         return self._explaining.call_answered(opened.misfit, message, result, line)
 
+    @property
+    def may_explain(self) -> bool:
+        """Whether an answer to a request that is open may have to be explained."""
+        return any(opened.misfit is not None or opened.task_id for opened in self._open.values())
+
     # -- what cannot be read, and the end -------------------------------------------------------------
 
     def skimmed_from_client(self, message: Message) -> None:

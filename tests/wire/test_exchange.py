@@ -1,0 +1,113 @@
+"""Requests and answers over HTTP: what is fitted and explained, and what passes as it came."""
+
+import pytest
+from tests.wire.pieces import WAYS, Cut
+from tests.wire.script import EXPLAIN, REFUSE, TOKEN
+
+from argfit.core.text import encoded
+from argfit.wire.asking import Ask
+from argfit.wire.conversation import Memory, Settings
+from argfit.wire.exchange import EVENTS, JSON, Exchange, Passed, as_event
+from argfit.wire.mirror import Headers
+
+EVERY_WAY = pytest.mark.parametrize("cut", WAYS.values(), ids=WAYS)
+SCHEMA = {"type": "object", "properties": {"line": {"type": "integer", "x-mcp-header": "Line"}}}
+LISTING = encoded({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "goto", "inputSchema": SCHEMA}]}})
+ERROR = encoded({"jsonrpc": "2.0", "id": 2, "result": {"content": [], "isError": True}})
+NOTE = b"Note: these arguments differ from the tool's published schema: line must be a whole number."
+NO_HEADERS: Headers = []
+
+
+def call(arguments: str) -> bytes:
+    params = f'{{"name":"goto","arguments":{arguments}}}'
+    return f'{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{params}}}'.encode()
+
+
+def listed(settings: Settings = EXPLAIN, media_type: bytes = JSON, cut: Cut = WAYS["whole"]) -> Memory:
+    """What is known to a client that has listed the tools."""
+    memory = Memory(settings, TOKEN, greets=False)
+    exchange = Exchange(settings, memory)
+    ask = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    assert exchange.request(ask, NO_HEADERS, 0.0) == Passed(ask, NO_HEADERS)
+    body = LISTING if media_type == JSON else as_event(LISTING)
+    assert answered(exchange, body, media_type, cut) == body
+    return memory
+
+
+def answered(exchange: Exchange, body: bytes, media_type: bytes, cut: Cut) -> bytes:
+    """What passes on of an answer."""
+    answer = exchange.answer(media_type)
+    return b"".join(answer.chunk(piece, 0.0) for piece in cut(body)) + answer.end(0.0)
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("media_type", [JSON, EVENTS, b"Application/JSON; charset=utf-8"])
+def test_a_call_is_fitted_by_the_listing_that_went_by(media_type: bytes, cut: Cut) -> None:
+    memory = listed(media_type=JSON if b"J" in media_type or b"j" in media_type else EVENTS, cut=cut)
+    exchange = Exchange(EXPLAIN, memory)
+    assert exchange.request(call('{"line":5.0}'), NO_HEADERS, 0.0) == Passed(call('{"line":5}'), NO_HEADERS)
+    answer = encoded({"jsonrpc": "2.0", "id": 2, "result": {"content": []}})
+    assert answered(exchange, answer, media_type, cut) == answer
+
+
+def test_a_call_of_a_tool_that_is_not_known_asks_for_it_first() -> None:
+    memory = Memory(EXPLAIN, TOKEN, greets=False)
+    exchange = Exchange(EXPLAIN, memory)
+    ask = exchange.request(call('{"line":5.0}'), NO_HEADERS, 0.0)
+    assert isinstance(ask, Ask)
+    assert b"tools/list" in ask.question
+    memory.asking.failed()
+    waited = exchange.request(call('{"line":5.0}'), NO_HEADERS, 0.0, waited=True)
+    assert waited == Passed(call('{"line":5.0}'), NO_HEADERS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "header", "fitted", "then"),
+    [
+        ('{"line":5.0}', b"5.0", '{"line":5}', b"5.0"),
+        ('{"line":5e0}', b"5", '{"line":5}', b"5"),
+        ('{"line":5.0}', b"6", '{"line":5.0}', b"6"),
+    ],
+)
+def test_headers_stay_true_and_a_wrong_one_leaves_all_as_it_came(
+    arguments: str, header: bytes, fitted: str, then: bytes
+) -> None:
+    passed = Exchange(EXPLAIN, listed()).request(call(arguments), [(b"Mcp-Param-Line", header)], 0.0)
+    assert passed == Passed(call(fitted), [(b"Mcp-Param-Line", then)])
+
+
+@EVERY_WAY
+def test_an_error_is_explained_in_a_body_that_is_held_to_its_end(cut: Cut) -> None:
+    exchange = Exchange(EXPLAIN, listed())
+    assert exchange.request(call('{"line":"x"}'), NO_HEADERS, 0.0) == Passed(call('{"line":"x"}'), NO_HEADERS)
+    assert exchange.answer(JSON).changes_length
+    passed = answered(exchange, ERROR, JSON, cut)
+    assert NOTE in passed
+    assert passed.startswith(ERROR.partition(b"[")[0])
+
+
+@EVERY_WAY
+def test_an_error_is_explained_in_its_event_and_other_events_pass(cut: Cut) -> None:
+    exchange = Exchange(EXPLAIN, listed())
+    exchange.request(call('{"line":"x"}'), NO_HEADERS, 0.0)
+    before, after = b": hello\n\nid: 7\ndata: {}\n\n", b"data: not JSON\n\ndata: cut off"
+    halves = ERROR.partition(b",")
+    error = b"id: 8\ndata: " + halves[0] + b",\ndata: " + halves[2] + b"\n\n"
+    passed = answered(exchange, before + error + after, EVENTS, cut)
+    assert passed.startswith(before + b"id: 8\ndata: {")
+    assert passed.endswith(b"}\n\n" + after)
+    assert passed.count(NOTE) == 1
+
+
+def test_a_call_that_does_not_fit_is_refused_here() -> None:
+    passed = Exchange(REFUSE, listed(REFUSE)).request(call('{"line":"x"}'), NO_HEADERS, 0.0)
+    assert isinstance(passed, Passed)
+    assert passed.body == b""
+    assert b"An error occurred invoking 'goto': line must be a whole number." in passed.answers
+
+
+@EVERY_WAY
+def test_an_answer_in_another_coding_passes(cut: Cut) -> None:
+    exchange = Exchange(EXPLAIN, listed())
+    exchange.request(call('{"line":"x"}'), NO_HEADERS, 0.0)
+    assert answered(exchange, b"\x1f\x8b\x00", b"application/octet-stream", cut) == b"\x1f\x8b\x00"
