@@ -54,7 +54,7 @@ def test_the_version_on_stdout_is_that_of_the_package(terminal: Terminal) -> Non
         ((), "argfit: the following arguments are required: COMMAND", "argfit"),
         (
             ("mend",),
-            "argfit: argument COMMAND: invalid choice: 'mend' (choose from 'fit', 'explain', 'lint', 'proxy')",
+            "argfit: argument COMMAND: invalid choice: 'mend' (choose from 'fit', 'explain', 'lint', 'proxy', 'serve')",
             "argfit",
         ),
         (("--vers",), "argfit: the following arguments are required: COMMAND", "argfit"),

@@ -9,10 +9,10 @@ import io
 import sys
 from collections.abc import Sequence
 
-from argfit.cli import explain, fit, lint, proxy
+from argfit.cli import explain, fit, lint, proxy, serve
 from argfit.cli.say import say, shown
 
-_COMMANDS = {"fit": fit, "explain": explain, "lint": lint, "proxy": proxy}
+_COMMANDS = {"fit": fit, "explain": explain, "lint": lint, "proxy": proxy, "serve": serve}
 
 
 class _Parser(argparse.ArgumentParser):

@@ -26,6 +26,28 @@ def add_formats(parser: argparse.ArgumentParser, *, by_tool: bool = False) -> No
     _add_choice(parser, "--formats", formats_named, _FORMATS, by_tool=by_tool)
 
 
+def add_on_misfit(parser: argparse.ArgumentParser) -> None:
+    """Declare `--on-misfit`."""
+    parser.add_argument(
+        "--on-misfit",
+        choices=("forward", "explain", "refuse"),
+        default="explain",
+        help="a call that does not fit goes on as it is (forward), also explained when the server answers it with "
+        "an error (explain, the default), or is answered by argfit and not sent (refuse)",
+    )
+
+
+def add_schema_wait(parser: argparse.ArgumentParser) -> None:
+    """Declare `--schema-wait`."""
+    parser.add_argument(
+        "--schema-wait",
+        metavar="SECONDS",
+        type=seconds,
+        default=2.0,
+        help="how long a call may wait for its tool's schema; past that it goes on untouched (default: 2)",
+    )
+
+
 def add_strip(parser: argparse.ArgumentParser) -> None:
     """Declare `--strip`."""
     parser.add_argument(

@@ -48,6 +48,11 @@ def server_gone(id: bytes, code: int) -> bytes:
     return _line(id, "error", {"code": SERVER_GONE, "message": f"server exited (code {code})"})
 
 
+def failed(id: bytes, why: str) -> bytes:
+    """The answer to a request that did not come to its server, or has no answer from it."""
+    return _line(id, "error", {"code": SERVER_GONE, "message": why})
+
+
 def note(fit: Fit) -> str:
     """What `explain` adds to a server's error."""
     return f"Note: these arguments differ from the tool's published schema: {fit.message}"

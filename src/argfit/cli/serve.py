@@ -1,0 +1,123 @@
+"""Put argfit in front of a streamable HTTP MCP server: clients connect to argfit in its place.
+
+Try:
+  argfit serve --to http://127.0.0.1:8000/mcp
+
+It listens on this machine only, unless --host says otherwise. Needs the extra argfit[serve].
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import socket
+from contextlib import suppress
+
+from argfit.cli.options import add_formats, add_on_misfit, add_repair, add_schema_wait, add_strip, gathered
+from argfit.cli.say import say, shown
+
+SUMMARY = "a streamable HTTP MCP server behind argfit"
+LOOPBACK = "127.0.0.1"
+_DRAIN = 30  # seconds that open calls have to end
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--to", metavar="URL", required=True, help="the server's URL, as http://127.0.0.1:8000/mcp")
+    parser.add_argument("--host", default=LOOPBACK, help=f"the address to listen on (default: {LOOPBACK})")
+    parser.add_argument(
+        "--port", type=_port, default=8080, help="the port to listen on (default: 8080; 0 takes a free one)"
+    )
+    parser.add_argument(
+        "--root-path", metavar="PATH", default="", help="the path under which a reverse proxy serves it"
+    )
+    parser.add_argument("--tls-cert", metavar="FILE", help="the certificate to serve https with")
+    parser.add_argument("--tls-key", metavar="FILE", help="its key")
+    add_on_misfit(parser)
+    add_strip(parser)
+    add_repair(parser, by_tool=True)
+    add_formats(parser, by_tool=True)
+    add_schema_wait(parser)
+    parser.add_argument("--verbose", action="store_true", help="write log lines to stderr, without values")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until told to end."""
+    if options.after:
+        say("argfit serve: it serves a URL (--to URL); a command is for argfit proxy -- COMMAND ARG...")
+        return 2
+    try:
+        import uvicorn
+
+        from argfit.proxy.http import app
+    except ModuleNotFoundError as error:
+        say(f"argfit serve: {error.name} is not installed; pip install 'argfit[serve]'")
+        return 2
+    from argfit.cli.log import to_stderr
+    from argfit.wire.conversation import Settings
+    from argfit.wire.tools import Chosen
+
+    repairs, formats = Chosen(*gathered(options.repair)), Chosen(*gathered(options.formats))
+    settings = Settings(options.on_misfit, frozenset(options.strip), options.verbose, repairs, formats)
+    log = to_stderr() if options.verbose else lambda line: None
+    try:
+        application = app(options.to, settings, schema_wait=options.schema_wait, hosts=_hosts(options.host), log=log)
+    except ValueError as error:
+        say(f"argfit serve: {error}")
+        return 2
+    config = uvicorn.Config(
+        application,
+        root_path=options.root_path,
+        ssl_certfile=options.tls_cert,
+        ssl_keyfile=options.tls_key,
+        log_level="critical",
+        access_log=False,
+        date_header=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_DRAIN,
+    )
+    try:
+        config.load()
+    except OSError as error:  # ssl's, too
+        reason = error.strerror or str(error)
+        say(f"argfit serve: cannot read the certificate {shown(str(options.tls_cert))} or its key: {reason}")
+        return 2
+    try:
+        listening = _listening(options.host, options.port)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        say(f"argfit serve: cannot listen on {options.host}:{options.port}: {reason}; choose another --port")
+        return 2
+    scheme = "https" if options.tls_cert else "http"
+    path = "/" + options.to.split("://", 1)[-1].partition("/")[2]
+    say(f"argfit serves {options.to} at {scheme}://{options.host}:{listening.getsockname()[1]}{path}")
+    signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn ends by it, and then sends it once more
+    with suppress(KeyboardInterrupt):  # likewise
+        uvicorn.Server(config).run([listening])
+    return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen()
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def _port(text: str) -> int:
+    port = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= port <= 65535:  # noqa: PLR2004 - as the message says
+        raise argparse.ArgumentTypeError(f"{text} is no port, 0 to 65535")
+    return port
+
+
+def _hosts(host: str) -> frozenset[str] | None:
+    """The names by which clients may call it; None for any. On this machine only its own: DNS can be rebound."""
+    return frozenset(("localhost", "127.0.0.1", "[::1]")) if host in (LOOPBACK, "localhost", "::1") else None

@@ -1,0 +1,62 @@
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+from tests.cli.terminal import Terminal
+from tests.proxy.running import PATIENCE
+
+SERVE = (sys.executable, "-m", "argfit", "serve")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("--to", "localhost:8000"),
+            "argfit serve: localhost:8000 is no URL of a server; give one as http://127.0.0.1:8000/mcp\n",
+        ),
+        (
+            ("--to", "http://x/mcp", "--", "server"),
+            "argfit serve: it serves a URL (--to URL); a command is for argfit proxy -- COMMAND ARG...\n",
+        ),
+        ((), "argfit serve: the following arguments are required: --to; see argfit serve --help\n"),
+        (
+            ("--to", "http://x/mcp", "--port", "70000"),
+            "argfit serve: argument --port: 70000 is no port, 0 to 65535; see argfit serve --help\n",
+        ),
+        (
+            ("--to", "http://x/mcp", "--tls-cert", "/no/such.pem"),
+            "argfit serve: cannot read the certificate /no/such.pem or its key: No such file or directory\n",
+        ),
+    ],
+)
+def test_a_usage_error_names_the_next_step(terminal: Terminal, words: tuple[str, ...], said: str) -> None:
+    assert terminal.run("serve", *words) == (2, "", said)
+
+
+def test_a_port_that_is_taken_is_named(terminal: Terminal) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = f"argfit serve: cannot listen on 127.0.0.1:{port}: Address already in use; choose another --port\n"
+        assert terminal.run("serve", "--to", "http://x/mcp", "--port", str(port)) == (2, "", said)
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_it_says_where_it_serves_and_ends_when_told(end: signal.Signals) -> None:
+    words = (*SERVE, "--to", "http://127.0.0.1:9/mcp", "--port", "0")
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            said = process.stderr.readline()
+            url = said.split()[-1]
+            assert said == f"argfit serves http://127.0.0.1:9/mcp at {url}\n"
+            health = url.replace("/mcp", "/-/health")
+            with urllib.request.urlopen(health, timeout=PATIENCE) as answer:  # noqa: S310 - ours
+                assert answer.read() == b"ok\n"
+            process.send_signal(end)
+            assert (process.wait(PATIENCE), process.stderr.read()) == (0, "")
+        finally:
+            process.kill()
