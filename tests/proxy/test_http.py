@@ -10,6 +10,7 @@ from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 from tests.proxy.http_ends import Seen, answer, connected, post, relayed, run, serving, upstream
 
 from argfit.core.text import encoded
+from argfit.proxy import http
 from argfit.proxy.http import app
 from argfit.wire.conversation import Settings
 from argfit.wire.message import read_message, value_of
@@ -251,7 +252,7 @@ def test_a_call_that_may_have_run_is_not_made_again() -> None:
     run(story())
 
 
-@pytest.mark.parametrize("head", [b"content-length: 100", b"transfer-encoding: chunked"])
+@pytest.mark.parametrize("head", [b"content-length: 1000000", b"transfer-encoding: chunked", b"content-length: 100"])
 def test_half_an_answer_is_not_ended_as_if_it_were_whole(head: bytes) -> None:
     async def story() -> None:
         async def half(seen: Seen, writer: asyncio.StreamWriter) -> None:
@@ -261,9 +262,27 @@ def test_half_an_answer_is_not_ended_as_if_it_were_whole(head: bytes) -> None:
             writer.close()
 
         async with upstream(half) as server, relayed(server.port) as own, connected(own) as client:
-            with pytest.raises(asyncio.IncompleteReadError):
-                await client.ask(post(b'{"jsonrpc":"2.0","id":1,"method":"ping"}'))
+            ping = client.ask(post(b'{"jsonrpc":"2.0","id":1,"method":"ping"}'))
+            if head == b"content-length: 100":  # which is waited for
+                status, _, body = await ping
+                assert (status, b"the server's answer broke off" in body) == (502, True)
+            else:
+                with pytest.raises(asyncio.IncompleteReadError):
+                    await ping
 
+    run(story())
+
+
+def test_a_server_that_takes_too_long_is_named_to_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        async def silent(seen: Seen, writer: asyncio.StreamWriter) -> None:
+            await asyncio.Event().wait()
+
+        async with upstream(silent) as server, relayed(server.port) as own, connected(own) as client:
+            status, _, body = await client.ask(post(b'{"jsonrpc":"2.0","id":1,"method":"ping"}'))
+            assert (status, b"the server does not answer" in body) == (504, True)
+
+    monkeypatch.setattr(http, "ANSWER_SECONDS", 0.0)
     run(story())
 
 

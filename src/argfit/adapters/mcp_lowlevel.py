@@ -5,6 +5,7 @@ Rules
   guard's on a miss, and before a change or a refusal.
 """
 
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
-from argfit.adapters.mcp_calls import CALL, LIST, Call, Context, Guard, error_of
+from argfit.adapters.mcp_calls import CALL, COMING, LIST, Call, Context, Guard, error_of
 from argfit.core import refusal
 from argfit.core.guarding import Guarded, Rules
 from argfit.log import LOGGER
@@ -23,6 +24,9 @@ _CALLERS = 1_000  # whose listings are kept
 _PAGES = 100  # of one listing
 _KEPT = 10_000  # tools that are kept compiled
 _VARIANTS = 8  # of one tool's schema, that are kept compiled
+
+
+_LEVEL: ContextVar[int] = ContextVar("argfit_level", default=0)  # which of the handlers a task is in
 
 
 class _Listed:
@@ -37,8 +41,13 @@ class OfLowlevel(Guard):
     """A lowlevel `Server`: its listing says what a tool takes, and nothing binds."""
 
     def __init__(self, lowlevel: Server[Any], rules: Rules) -> None:
-        super().__init__(lowlevel, rules.with_formats(_FORMATS))
-        self.chosen = rules
+        super().__init__(rules, rules.with_formats(_FORMATS))
+        self._handlers: list[Any] = []  # what handled calls before, and what was put around that since
+        self._add_handler = lowlevel.add_request_handler
+        lowlevel.add_request_handler = self._handler_added  # type: ignore[method-assign] # what comes later stands behind
+        entry = lowlevel.get_request_handler(CALL)
+        if entry is not None:
+            lowlevel.add_request_handler(CALL, entry.params_type, entry.handler)
         self._listed: dict[Any, dict[str, _Listed]] = {}  # by caller
         self._compiled: dict[str, list[tuple[tuple[Any, bool], Guarded]]] = {}
         self._none = Guarded(True, rules)
@@ -57,7 +66,35 @@ class OfLowlevel(Guard):
         while len(self._listed) > _CALLERS:
             del self._listed[next(iter(self._listed))]
 
-    async def decide(self, call: Call, ctx: Context, params: Any) -> Any:
+    def _handler_added(self, method: str, params_type: Any, handler: Any, *args: Any, **kwargs: Any) -> None:
+        if method == CALL:
+            self._handlers.append(handler)
+            handler = self.handle
+        self._add_handler(method, params_type, handler, *args, **kwargs)
+
+    async def handle(self, ctx: Context, params: Any) -> Any:
+        """Decide on a call from the wire; what comes here from inside of a handler goes on to the one behind it."""
+        call = COMING.get()
+        if call is None or call.guard is not self or not call.is_of(ctx):
+            return await self._handled(max(0, min(_LEVEL.get(), len(self._handlers)) - 1), ctx, params)
+        call.came = True
+        before = COMING.set(None)  # a middleware may call on again, with what it was given
+        try:
+            return await self._decide(call, ctx, params)
+        finally:
+            COMING.reset(before)
+
+    async def _handled(self, level: int, ctx: Context, params: Any) -> Any:
+        """Go on to one of the handlers, the innermost being the first; it may come back for the one behind it."""
+        if level == 0:
+            return await self._handlers[0](ctx, params)
+        before = _LEVEL.set(level)
+        try:
+            return await self._handlers[level](ctx, params)
+        finally:
+            _LEVEL.reset(before)
+
+    async def _decide(self, call: Call, ctx: Context, params: Any) -> Any:
         """Decide by the listing of this caller, read anew on a miss and before a change or a refusal."""
         name = params.name
         guarded = self._guarded(name)
@@ -67,13 +104,13 @@ class OfLowlevel(Guard):
             guarded = self._guarded(name) or (self._none if call.odd and not call.spelled_out else None)
             fit = None if guarded is None else call.fitted(guarded, params.arguments)
         if guarded is not None and fit is not None:
-            self._notes.take(name, guarded.engine.plan, fit)
+            self.notes.take(name, guarded.engine.plan, fit)
             if not fit.ok:
                 return self.refused(name, guarded, fit, call)
             if params.arguments is not None and fit.arguments is not params.arguments:
                 params.arguments = fit.arguments
         try:
-            return _sendable(await self.pass_on(call, ctx, params))
+            return _sendable(await self._handled(len(self._handlers) - 1, ctx, params))
         except MCPError:
             raise
         except Exception:  # noqa: BLE001 - logged with its traceback
@@ -93,7 +130,7 @@ class OfLowlevel(Guard):
         known = self._compiled.setdefault(name, [])
         guarded = next((made for published, made in known if published == (schema, destroys)), None)
         if guarded is None:
-            guarded = Guarded(schema, self._rules.for_destroying() if destroys else self._rules)
+            guarded = Guarded(schema, self.rules_of(destroys=destroys))
             self._compiled[name] = [*known[1 - _VARIANTS :], ((schema, destroys), guarded)]
             while len(self._compiled) > _KEPT:
                 del self._compiled[next(iter(self._compiled))]

@@ -8,7 +8,6 @@ Rules
 """
 
 from collections.abc import Iterable
-from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from mcp.server import MCPServer, Server
@@ -18,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, ValidationError
 
-from argfit.adapters.mcp_calls import Call, Context, Guard, error_of
+from argfit.adapters.mcp_calls import COMING, Call, Guard, error_of
 from argfit.adapters.mcp_lowlevel import OfLowlevel
 from argfit.adapters.pydantic_binder import binders_own, faults
 from argfit.core import refusal
@@ -56,14 +55,6 @@ def guard(
     return server
 
 
-# The call from the wire that a task is on its way with: none before its handler, nor inside of its tool, whose own
-# calls are the tool's.
-_COMING: ContextVar["tuple[_OfMcpServer, Call] | None"] = ContextVar("argfit_coming", default=None)
-
-
-_NOBODY = (None, None)
-
-
 class _Misfit(ToolError):
     """Arguments that do not fit, on their way out; `result` is what the caller is told."""
 
@@ -83,10 +74,10 @@ class _OfMcpServer(Guard):
     """An `MCPServer`: its tools publish a schema and bind by a pydantic model."""
 
     def __init__(self, server: MCPServer[Any], rules: Rules) -> None:
-        super().__init__(server._lowlevel_server, rules)  # noqa: SLF001 - no public way
+        super().__init__(rules, rules)
         self._call_tool = server.call_tool
         self._tools: dict[str, tuple[Any, Any, Guarded]] = {}
-        self._tool_manager = server._tool_manager  # noqa: SLF001 - likewise
+        self._tool_manager = server._tool_manager  # noqa: SLF001 - no public way
         self._run_tool: Any = self._tool_manager.call_tool
         server.call_tool = self.call_tool  # type: ignore[method-assign] # what every call from the wire ends in
         self._tool_manager.call_tool = self.run_tool  # type: ignore[method-assign] # and what that ends in
@@ -95,19 +86,12 @@ class _OfMcpServer(Guard):
         """Whether there is a tool of this name."""
         return self._tool_manager.get_tool(name) is not None
 
-    async def decide(self, call: Call, ctx: Context, params: Any) -> Any:
-        """Pass a call on: it is decided on where its tool begins."""
-        before = _COMING.set((self, call))
-        try:
-            return await self.pass_on(call, ctx, params)
-        finally:
-            _COMING.reset(before)
-
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """See how a call from the wire ends; calls from inside a tool are the tool's own."""
         call = self._from_the_wire(context)
         if call is None:
             return await self._call_tool(name, arguments, context)
+        call.came = True
         try:
             return await self._call_tool(name, arguments, context)
         except MCPError:
@@ -130,22 +114,22 @@ class _OfMcpServer(Guard):
         if call is None or tool is None:
             return await self._run_tool(name, arguments, context, *args, **kwargs)
         bound = self._bind(tool, arguments, call)
-        before = _COMING.set(None)
+        before = COMING.set(None)
         try:
             return await self._run_tool(name, bound, context, *args, **kwargs)
         finally:
-            _COMING.reset(before)
+            COMING.reset(before)
 
     def _from_the_wire(self, context: Any) -> Call | None:
         """The call from the wire that comes to its tool now; None for one that is made in process."""
-        guard, call = _COMING.get() or _NOBODY
-        if call is None or guard is not self or context is None:
+        call = COMING.get()
+        if call is None or context is None or call.guard is not self:
             return None
         if call.context is None:
-            call.context = context  # what the SDK makes of the request
+            call.context = context  # what the SDK made of the request; to ask it costs as much as to fit
         if context is not call.context:
             try:
-                if self.on_its_way(context.request_context) is not call:
+                if not call.is_of(context.request_context):
                     return None
             except ValueError:  # there is no request behind it
                 return None
@@ -170,7 +154,7 @@ class _OfMcpServer(Guard):
                 fit, bound = guarded.refused_by_binder(fit, faults(error)), None
             except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
                 bound.error = error
-        self._notes.take(tool.name, guarded.engine.plan, fit)
+        self.notes.take(tool.name, guarded.engine.plan, fit)
         if bound is None:
             raise _Misfit(self.refused(tool.name, guarded, fit, call))
         return bound
@@ -179,7 +163,7 @@ class _OfMcpServer(Guard):
         known = self._tools.get(tool.name)
         if known is None or known[0] is not tool.parameters or known[1] is not model:
             own = binders_own(model)
-            rules = self.rules_of(tool.annotations)
+            rules = self.rules_of(destroys=getattr(tool.annotations, "destructive_hint", None) is True)
             guarded = Guarded(tool.parameters, rules, drops_undeclared=True, binders_own=own)
             self._tools[tool.name] = known = (tool.parameters, model, guarded)
         return known[2]

@@ -36,6 +36,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 300.0  # until the head of an answer; a stream has no end to wait for
 HEALTH, READY = "/-/health", "/-/ready"
+_SHORT = 2**16  # bytes of an answer that goes on in one piece
 
 # RFC 9110, 7.6.1, and what older software sends for the same; `Expect` is answered by the ASGI server.
 _HOPS = frozenset(
@@ -159,18 +160,19 @@ class Gateway:
                 await _answer(send, 200, *request.wrapped(passed.answers))
                 return
             data, headers = passed.body, passed.headers
+        back = _Back(send)
         try:
-            answer = await self._asked(request, headers, data)
-        except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError):
-            await _answer(send, 502, reply.failed(_id_of(body), "the server cannot be reached"), JSON)
-            return
-        except TimeoutError:
-            await _answer(send, 504, reply.failed(_id_of(body), "the server does not answer"), JSON)
-            return
-        async with answer:
-            await self._pass_back(answer, exchange, send)
-        if exchange is not None and memory is not None and request.method == "DELETE" and answer.ok:
-            self._callers.forget(request.headers)
+            async with await self._asked(request, headers, data) as answer:
+                await self._pass_back(answer, exchange, back)
+        except TimeoutError:  # an OSError, too
+            await back.fail(504, reply.failed(_id_of(body), "the server does not answer"))
+        except (aiohttp.ClientError, OSError) as error:
+            began = isinstance(error, aiohttp.ClientPayloadError)
+            what = "the server's answer broke off" if began else "the server cannot be reached"
+            await back.fail(502, reply.failed(_id_of(body), what))
+        else:
+            if exchange is not None and request.method == "DELETE" and answer.ok:
+                self._callers.forget(request.headers)
 
     async def _decided(self, exchange: Exchange, memory: Memory, body: bytes, headers: Headers) -> Passed:
         decided = exchange.request(body, headers, monotonic())
@@ -184,39 +186,63 @@ class Gateway:
         query = f"?{request.query}" if request.query else ""
         url = URL(f"{self._origin}{request.raw_path}{query}", encoded=True)
         sent: Any = request.stream() if data is None and request.has_body else data
-        asked = self._session().request(
-            request.method, url, headers=_as_text(headers, request.reads_answer), data=sent, allow_redirects=False
-        )
-        return await asyncio.wait_for(asked, ANSWER_SECONDS)
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await self._session().request(
+                request.method, url, headers=_as_text(headers, request.reads_answer), data=sent, allow_redirects=False
+            )
 
-    async def _pass_back(self, answer: aiohttp.ClientResponse, exchange: Exchange | None, send: Send) -> None:
+    async def _pass_back(self, answer: aiohttp.ClientResponse, exchange: Exchange | None, back: "_Back") -> None:
         headers = _end_to_end(answer.raw_headers)
         found = {name.lower(): value for name, value in answer.raw_headers}
         coded = found.get(b"content-encoding", b"identity") != b"identity"
         reader = None if exchange is None or coded else exchange.answer(found.get(b"content-type", b""))
-        start = {"type": "http.response.start", "status": answer.status, "headers": headers}
-        held = reader is not None and reader.changes_length
-        if not held:
-            await send(start)
-        whole = bytearray()
-        async for chunk in answer.content.iter_any():
-            passed = chunk if reader is None else reader.chunk(chunk, monotonic())
-            if held:
-                whole += passed
-            elif passed:
-                await send({"type": "http.response.body", "body": passed, "more_body": True})
-        last = b"" if reader is None else reader.end(monotonic())
+        is_short = answer.method == "POST" and 0 < (answer.content_length or 0) <= _SHORT
+        if is_short or (reader is not None and reader.changes_length):
+            whole = await answer.read()
+            if reader is not None:
+                whole = reader.chunk(whole, monotonic()) + reader.end(monotonic())
+            await back.whole(answer.status, headers, whole)
+        else:
+            await back.start(answer.status, headers)
+            async for chunk in answer.content.iter_any():
+                await back.part(chunk if reader is None else reader.chunk(chunk, monotonic()))
+            await back.end(b"" if reader is None else reader.end(monotonic()))
         if exchange is not None:
             self._tell(exchange)
-        if held:
-            last = bytes(whole) + last
-            length = [(name, value) for name, value in headers if name.lower() != b"content-length"]
-            await send({**start, "headers": [*length, (b"content-length", b"%d" % len(last))]})
-        await send({"type": "http.response.body", "body": last, "more_body": False})
 
     def _tell(self, exchange: Exchange) -> None:
         for line in exchange.logs:
             self._log(line)
+
+
+class _Back:
+    """The way back to the client."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._begun = False
+
+    async def start(self, status: int, headers: Headers) -> None:
+        self._begun = True
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def part(self, body: bytes) -> None:
+        if body:
+            await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def end(self, body: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def whole(self, status: int, headers: Headers, body: bytes) -> None:
+        others = [(name, value) for name, value in headers if name.lower() != b"content-length"]
+        await self.start(status, [*others, (b"content-length", b"%d" % len(body))])
+        await self.end(body)
+
+    async def fail(self, status: int, body: bytes) -> None:
+        """Say that there is no answer; where half of one is on its way, leave it at that, and raise the error."""
+        if self._begun:
+            raise  # noqa: PLE0704 - called where it was caught: the ASGI server ends the connection
+        await self.whole(status, [(b"content-type", JSON)], body)
 
 
 class _Request:
@@ -280,15 +306,16 @@ class _Request:
 
 async def _while_there(work: Awaitable[None], gone: Awaitable[None]) -> None:
     """Do the work while the client is there: where it goes, the work is given up."""
-    working, going = asyncio.ensure_future(work), asyncio.ensure_future(gone)
+    working = asyncio.current_task()
+    going = asyncio.ensure_future(gone)
+    going.add_done_callback(lambda ended: None if ended.cancelled() or working is None else working.cancel())
     try:
-        await asyncio.wait({working, going}, return_when=asyncio.FIRST_COMPLETED)
+        await work
+    except asyncio.CancelledError:
+        if not going.done():
+            raise
     finally:
         going.cancel()
-        if not working.done():
-            working.cancel()
-    with suppress(asyncio.CancelledError):
-        await working
 
 
 def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -321,9 +348,7 @@ def _id_of(body: bytes | None) -> bytes:
 
 async def _answer(send: Send, status: int, body: bytes, media_type: bytes) -> None:
     """Answer a request here."""
-    headers = [(b"content-type", media_type), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
+    await _Back(send).whole(status, [(b"content-type", media_type)], body)
 
 
 def app(

@@ -5,6 +5,7 @@ Rules
 - An answer that need not be edited passes as it comes, chunk by chunk, and is read beside; one that may be is held as
   long as that takes: an event until it is whole, a JSON body until its end.
 - What is too large, or in a coding that is not read, passes.
+- Of a batch (2025-03-26) nothing is refused here, but explained: the rest has one answer of the server's own.
 - An answer of ours is one JSON body, or one event where the client takes nothing else.
 """
 
@@ -21,6 +22,7 @@ from argfit.wire.mirror import Headers, WrongHeaderError, mirror, mirrored
 
 LIMIT = 8 * 2**20  # bytes of a body, and of an event
 JSON, EVENTS = b"application/json", b"text/event-stream"
+_BLANK = b" \t\r\n\xef\xbb\xbf"
 _FAULT = Log("ERROR", "A message was relayed as it came after a fault of argfit's own.", (), {})
 
 
@@ -37,6 +39,7 @@ class Exchange:
 
     def __init__(self, settings: Settings, memory: Memory) -> None:
         self._memory = memory
+        self._settings = settings
         self._conversation = Conversation(settings, memory)
 
     @property
@@ -47,6 +50,9 @@ class Exchange:
 
     def request(self, body: bytes, headers: Headers, now: float, *, waited: bool = False) -> Passed | Ask:
         """Decide on a body; `waited` says that it was offered before and asks for nothing more."""
+        if self._settings.on_misfit == "refuse" and body.lstrip(_BLANK)[:1] == b"[":
+            explains = msgspec.structs.replace(self._settings, on_misfit="explain")
+            self._conversation = Conversation(explains, self._memory)
         try:
             verdict = self._conversation.client_message(body, now, waited=waited)
             if isinstance(verdict, Ask):
