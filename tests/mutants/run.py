@@ -190,8 +190,14 @@ MUTATIONS = [
     Mutation(
         "what an MCPServer's tool calls is taken for a call from the wire",
         MCP,
-        "        before = _COMING.set(None)",
-        "        before = _COMING.set((self, call))",
+        "        before = COMING.set(None)",
+        "        before = COMING.set(call)",
+    ),
+    Mutation(
+        "what is called inside of a lowlevel tool is taken for a call from the wire",
+        LOW,
+        "        before = COMING.set(None)",
+        "        before = COMING.set(call)",
     ),
     Mutation(
         "a name that was made up is in a log line",
@@ -239,8 +245,8 @@ MUTATIONS = [
     Mutation(
         "the arguments are looked at before the caller",
         CALLS,
-        '        call = Call(params.get("arguments"), self._rules, ctx, call_next)\n',
-        '        call = Call(params.get("arguments"), self._rules, ctx, call_next)\n        if "ten" in str(params.get("arguments")):\n            return error_of("limit must be a whole number.")\n',
+        '        call = Call(params.get("arguments"), self, ctx, call_next)\n',
+        '        call = Call(params.get("arguments"), self, ctx, call_next)\n        if "ten" in str(params.get("arguments")):\n            return error_of("limit must be a whole number.")\n',
     ),
     Mutation(
         "who may not call is not logged",
@@ -251,8 +257,8 @@ MUTATIONS = [
     Mutation(
         "a tool that destroys gets every repair",
         CALLS,
-        "return self._rules.for_destroying() if destroys else self._rules",
-        "return self._rules",
+        "return self.rules.for_destroying() if destroys else self.rules",
+        "return self.rules",
     ),
 ]
 
