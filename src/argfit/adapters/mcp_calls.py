@@ -27,14 +27,15 @@ CALL, LIST = "tools/call", "tools/list"
 class Call(Sent):
     """One call on its way in: what was sent, and how far it came."""
 
+    came = False  # the tool, or what decides for it, was reached
+    told = False  # in the log
+    context: Any = None  # what an MCPServer made of the request
+
     def __init__(self, sent: Any, guard: "Guard", ctx: Context, call_next: CallNext) -> None:
         super().__init__(sent, guard.rules)
         self.guard = guard
         self.ctx = ctx
         self.call_next = call_next
-        self.came = False  # the tool, or what decides for it, was reached
-        self.told = False  # in the log
-        self.context: Any = None  # what an MCPServer made of the request
 
     def is_of(self, ctx: Context) -> bool:
         """Whether it is the call that is answered in a request."""

@@ -12,6 +12,7 @@ from typing import Any
 from mcp.server import Server
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult
 from pydantic import BaseModel
 
 from argfit.adapters.mcp_calls import CALL, COMING, LIST, Call, Context, Guard, error_of
@@ -26,6 +27,7 @@ _KEPT = 10_000  # tools that are kept compiled
 _VARIANTS = 8  # of one tool's schema, that are kept compiled
 
 
+_NONE: dict[str, "_Listed"] = {}
 _LEVEL: ContextVar[int] = ContextVar("argfit_level", default=0)  # which of the handlers a task is in
 
 
@@ -78,9 +80,22 @@ class OfLowlevel(Guard):
         if call is None or call.guard is not self or not call.is_of(ctx):
             return await self._handled(max(0, min(_LEVEL.get(), len(self._handlers)) - 1), ctx, params)
         call.came = True
+        name = params.name
         before = COMING.set(None)  # a middleware may call on again, with what it was given
         try:
-            return await self._decide(call, ctx, params)
+            tool = self._listed.get(_caller(), _NONE).get(name)
+            guarded = None if tool is None or call.odd else tool.guarded
+            if guarded is None or not guarded.is_right(params.arguments):
+                refused = await self._refused(call, params)
+                if refused is not None:
+                    return refused
+            return _sendable(await self._handled(len(self._handlers) - 1, ctx, params))
+        except MCPError:
+            raise
+        except Exception:  # noqa: BLE001 - logged with its traceback
+            call.told = True
+            LOGGER.exception("MCP tool %s failed.", name, extra={"tool": name})
+            return error_of(refusal.fault_of(name))
         finally:
             COMING.reset(before)
 
@@ -94,29 +109,21 @@ class OfLowlevel(Guard):
         finally:
             _LEVEL.reset(before)
 
-    async def _decide(self, call: Call, ctx: Context, params: Any) -> Any:
-        """Decide by the listing of this caller, read anew on a miss and before a change or a refusal."""
-        name = params.name
-        guarded = self._guarded(name)
+    async def _refused(self, call: Call, params: Any) -> CallToolResult | None:
+        """Fit a call by the listing of this caller, read anew on a miss and before a change; or refuse it."""
+        guarded = self._guarded(params.name)
         fit = None if guarded is None else call.fitted(guarded, params.arguments)
         if fit is None or not fit.ok or fit.changes:
-            await self._list(call, name)
-            guarded = self._guarded(name) or (self._none if call.odd and not call.spelled_out else None)
+            await self._list(call, params.name)
+            guarded = self._guarded(params.name) or (self._none if call.odd and not call.spelled_out else None)
             fit = None if guarded is None else call.fitted(guarded, params.arguments)
         if guarded is not None and fit is not None:
-            self.notes.take(name, guarded.engine.plan, fit)
+            self.notes.take(params.name, guarded.engine.plan, fit)
             if not fit.ok:
-                return self.refused(name, guarded, fit, call)
-            if params.arguments is not None and fit.arguments is not params.arguments:
+                return self.refused(params.name, guarded, fit, call)
+            if params.arguments is not None:
                 params.arguments = fit.arguments
-        try:
-            return _sendable(await self._handled(len(self._handlers) - 1, ctx, params))
-        except MCPError:
-            raise
-        except Exception:  # noqa: BLE001 - logged with its traceback
-            call.told = True
-            LOGGER.exception("MCP tool %s failed.", name, extra={"tool": name})
-            return error_of(refusal.fault_of(name))
+        return None
 
     def _guarded(self, name: str) -> Guarded | None:
         tool = self._listed.get(_caller(), {}).get(name)
