@@ -28,6 +28,10 @@ SERVE = (sys.executable, "-m", "argfit", "serve")
             "argfit serve: argument --port: 70000 is no port, 0 to 65535; see argfit serve --help\n",
         ),
         (
+            ("--to", "http://x/mcp", "--workers", "0"),
+            "argfit serve: argument --workers: 0 is no number of processes, 1 to 256; see argfit serve --help\n",
+        ),
+        (
             ("--to", "http://x/mcp", "--tls-cert", "/no/such.pem"),
             "argfit serve: cannot read the certificate /no/such.pem or its key: No such file or directory\n",
         ),
@@ -44,9 +48,10 @@ def test_a_port_that_is_taken_is_named(terminal: Terminal) -> None:
         assert terminal.run("serve", "--to", "http://x/mcp", "--port", str(port)) == (2, "", said)
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-def test_it_says_where_it_serves_and_ends_when_told(end: signal.Signals) -> None:
-    words = (*SERVE, "--to", "http://127.0.0.1:9/mcp", "--port", "0")
+def test_it_says_where_it_serves_and_ends_when_told(end: signal.Signals, workers: str) -> None:
+    words = (*SERVE, "--to", "http://127.0.0.1:9/mcp", "--port", "0", "--workers", workers)
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None

@@ -16,8 +16,13 @@ from contextlib import suppress
 from argfit.cli.options import add_formats, add_on_misfit, add_repair, add_schema_wait, add_strip, gathered
 from argfit.cli.say import say, shown
 
+TYPE_CHECKING = False  # as type checkers read it; `argfit proxy` shares this start
+if TYPE_CHECKING:
+    from typing import Any
+
 SUMMARY = "a streamable HTTP MCP server behind argfit"
 LOOPBACK = "127.0.0.1"
+_MOST_WORKERS = 256
 _DRAIN = 30  # seconds that open calls have to end
 
 
@@ -27,6 +32,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default=LOOPBACK, help=f"the address to listen on (default: {LOOPBACK})")
     parser.add_argument(
         "--port", type=_port, default=8080, help="the port to listen on (default: 8080; 0 takes a free one)"
+    )
+    parser.add_argument("--workers", type=_count, default=1, help="processes that serve (default: 1)")
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a further name that it may be called by; on this machine's own address only its own are, else any",
     )
     parser.add_argument(
         "--root-path", metavar="PATH", default="", help="the path under which a reverse proxy serves it"
@@ -48,37 +61,19 @@ def run(options: argparse.Namespace) -> int:
         return 2
     try:
         import uvicorn
+        from uvicorn.supervisors import Multiprocess
 
-        from argfit.proxy.http import app
+        import argfit.proxy.http  # noqa: F401 - to say here what is not installed
     except ModuleNotFoundError as error:
         say(f"argfit serve: {error.name} is not installed; pip install 'argfit[serve]'")
         return 2
-    from argfit.cli.log import to_stderr
-    from argfit.wire.conversation import Settings
-    from argfit.wire.tools import Chosen
-
-    repairs, formats = Chosen(*gathered(options.repair)), Chosen(*gathered(options.formats))
-    settings = Settings(options.on_misfit, frozenset(options.strip), options.verbose, repairs, formats)
-    log = to_stderr() if options.verbose else lambda line: None
     try:
-        application = app(options.to, settings, schema_wait=options.schema_wait, hosts=_hosts(options.host), log=log)
+        _Application(options)()
     except ValueError as error:
         say(f"argfit serve: {error}")
         return 2
-    config = uvicorn.Config(
-        application,
-        root_path=options.root_path,
-        ssl_certfile=options.tls_cert,
-        ssl_keyfile=options.tls_key,
-        log_level="critical",
-        access_log=False,
-        date_header=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_DRAIN,
-    )
     try:
-        config.load()
+        _config(options).load()
     except OSError as error:  # ssl's, too
         reason = error.strerror or str(error)
         say(f"argfit serve: cannot read the certificate {shown(str(options.tls_cert))} or its key: {reason}")
@@ -91,11 +86,55 @@ def run(options: argparse.Namespace) -> int:
         return 2
     scheme = "https" if options.tls_cert else "http"
     path = "/" + options.to.split("://", 1)[-1].partition("/")[2]
-    say(f"argfit serves {options.to} at {scheme}://{options.host}:{listening.getsockname()[1]}{path}")
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    say(f"argfit serves {options.to} at {scheme}://{host}:{listening.getsockname()[1]}{path}")
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn ends by it, and then sends it once more
     with suppress(KeyboardInterrupt):  # likewise
-        uvicorn.Server(config).run([listening])
+        config = _config(options)
+        if options.workers == 1:
+            uvicorn.Server(config).run([listening])
+        else:
+            Multiprocess(config, [listening]).run()
     return 0
+
+
+def _config(options: argparse.Namespace) -> Any:
+    import uvicorn
+
+    return uvicorn.Config(
+        _Application(options),
+        factory=True,
+        workers=options.workers,
+        root_path=options.root_path,
+        ssl_certfile=options.tls_cert,
+        ssl_keyfile=options.tls_key,
+        log_level="critical",
+        access_log=False,
+        date_header=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_DRAIN,
+    )
+
+
+class _Application:
+    """What makes the application, in each process that serves."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+
+    def __call__(self) -> Any:
+        from argfit.cli.log import to_stderr
+        from argfit.proxy.http import app
+        from argfit.wire.conversation import Settings
+        from argfit.wire.tools import Chosen
+
+        chosen = self._options
+        repairs, formats = Chosen(*gathered(chosen.repair)), Chosen(*gathered(chosen.formats))
+        settings = Settings(chosen.on_misfit, frozenset(chosen.strip), chosen.verbose, repairs, formats)
+        log = to_stderr() if chosen.verbose else lambda line: None
+        hosts = _hosts(chosen.host, chosen.allow_host)
+        return app(chosen.to, settings, schema_wait=chosen.schema_wait, hosts=hosts, log=log)
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -118,6 +157,14 @@ def _port(text: str) -> int:
     return port
 
 
-def _hosts(host: str) -> frozenset[str] | None:
-    """The names by which clients may call it; None for any. On this machine only its own: DNS can be rebound."""
-    return frozenset(("localhost", "127.0.0.1", "[::1]")) if host in (LOOPBACK, "localhost", "::1") else None
+def _count(text: str) -> int:
+    count = int(text) if text.isascii() and text.isdigit() else 0
+    if not 1 <= count <= _MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text} is no number of processes, 1 to {_MOST_WORKERS}")
+    return count
+
+
+def _hosts(host: str, more: list[str]) -> frozenset[str] | None:
+    """The names by which it may be called; None for any. On this machine only its own: DNS can be rebound."""
+    is_local = host in (LOOPBACK, "localhost", "::1")
+    return frozenset(("localhost", "127.0.0.1", "[::1]", *map(str.lower, more))) if is_local or more else None
