@@ -10,13 +10,14 @@ import pytest
 FARM = Path(__file__).parents[2] / "examples" / "farm"
 
 
-def checked(*database: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "farm.check", *database]
+def checked(*words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "farm.check", *words]
     return subprocess.run(command, cwd=FARM, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_every_reply_and_the_log_of_the_farm_are_as_they_should_be() -> None:
-    run = checked()
+@pytest.mark.parametrize("words", [(), ("--behind-argfit",)], ids=["straight", "behind argfit serve"])
+def test_every_reply_and_the_log_of_the_farm_are_as_they_should_be(words: tuple[str, ...]) -> None:
+    run = checked(*words)
     assert (run.returncode, run.stderr) == (0, "")
     assert "0 at WARNING or above, 0 with an exception, 0 values that were sent.\nAll as it should be.\n" in run.stdout
 

@@ -1,12 +1,13 @@
 """A live run: the farm as its own process, a real client through real consent twice, every call in both eras.
 
-    python -m farm.check [DATABASE_URL]
+    python -m farm.check [--behind-argfit] [DATABASE_URL]
 
-Prints each reply, then reads the server's log of those calls and states what is in it. Exits with 1 where a reply
-or the log is not as it should be.
+With --behind-argfit the client comes, and signs in, through `argfit serve`. Prints each reply, then reads the server's
+log of those calls and states what is in it. Exits with 1 where a reply or the log is not as it should be.
 """
 
 import asyncio
+import contextlib
 import re
 import socket
 import subprocess
@@ -211,15 +212,37 @@ class Log:
         return self.lines
 
 
-def main(database: str | None = None) -> int:
-    """Run the check, on a new file of SQLite or the database given; 1 where something is not as it should be."""
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    base = f"http://127.0.0.1:{port}"
-    with tempfile.TemporaryDirectory() as folder:
+        return int(free.getsockname()[1])
+
+
+@contextlib.contextmanager
+def relayed(server: str, port: int) -> Iterator[None]:
+    """`argfit serve` before a server, at this port."""
+    command = [sys.executable, "-m", "argfit", "serve", "--to", server, "--port", str(port), "--on-misfit", "forward"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as relay:
+        try:
+            print(relay.stderr.readline().rstrip() if relay.stderr else "")
+            yield
+        finally:
+            relay.terminate()
+
+
+def main(*words: str) -> int:
+    """Run the check, on a new file of SQLite or the database given; 1 where something is not as it should be."""
+    behind = "--behind-argfit" in words
+    database = next((word for word in words if word != "--behind-argfit"), None)
+    port = free_port()
+    public = free_port() if behind else port
+    base = f"http://127.0.0.1:{public}"
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        if behind:
+            stack.enter_context(relayed(f"http://127.0.0.1:{port}/mcp", public))
         url = database or f"sqlite:///{Path(folder, 'farm.db')}"
-        command = [sys.executable, "-m", "farm.server", "--port", str(port), "--database", url]
+        command = [sys.executable, "-m", "farm.server", "--port", str(port), "--database", url, "--public-url", base]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as farm:
             log = Log(farm)
             try:

@@ -74,6 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stdio", action="store_true", help="speak on stdin and stdout, without OAuth")
     parser.add_argument("--port", type=int, default=8017, help="the port of the HTTP server (8017)")
+    parser.add_argument("--public-url", metavar="URL", help="where clients reach it, if not at its own port")
     parser.add_argument("--database", metavar="URL", help="any URL that SQLAlchemy knows (a new file of SQLite)")
     options = parser.parse_args()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -81,7 +82,7 @@ def main() -> None:
     if options.stdio:
         server(url).run()
         return
-    base = f"http://127.0.0.1:{options.port}"
+    base = (options.public_url or f"http://127.0.0.1:{options.port}").rstrip("/")
     people = {
         "olive": Person.of("Olive", os.environ.get("FARM_OWNER_PASSWORD", "hen-house"), "owner", "worker"),
         "walt": Person.of("Walt", os.environ.get("FARM_WORKER_PASSWORD", "feed-bin"), "worker"),
