@@ -4,7 +4,7 @@ import pytest
 from argfit.core.choices import repairs_named
 from argfit.core.fit import fit_value
 from argfit.core.text import encoded
-from argfit.wire.tools import Chosen, Tool, Tools
+from argfit.wire.tools import Chosen, Engines, Tool, Tools
 
 WHOLE = {"properties": {"line": {"type": "integer"}}}
 TEXT = {"properties": {"line": {"type": "string"}}}
@@ -95,7 +95,7 @@ def test_a_tool_whose_schema_is_no_schema_has_no_engine(schema: object) -> None:
 
 
 def test_names_to_leave_out_are_part_of_the_engine_unless_declared() -> None:
-    tools = Tools(frozenset({"line", "reason"}))
+    tools = Tools(Engines(frozenset({"line", "reason"})))
     tools.learn(page(("a", WHOLE)), 0, 0.0)
     engine = tools.engine(known(tools, "a"))
     assert engine is not None
@@ -159,7 +159,7 @@ def test_the_servers_own_stamp_is_kept_for_answers_of_ours() -> None:
 
 
 def _repairs(annotations: object, repairs: Chosen) -> frozenset[str]:
-    tools = Tools(repairs=repairs)
+    tools = Tools(Engines(repairs=repairs))
     tools.learn(
         msgspec.Raw(encoded({"tools": [{"name": "a", "inputSchema": WHOLE, "annotations": annotations}]})), 0, 0.0
     )
@@ -187,7 +187,7 @@ def test_a_tool_that_destroys_has_no_repair_that_may_widen_its_call_but_by_its_n
 
 
 def test_a_tool_has_the_general_formats_and_its_own() -> None:
-    tools = Tools(formats=Chosen(frozenset({"date"}), {"a": frozenset({"uuid"}), "b": frozenset({"time"})}))
+    tools = Tools(Engines(formats=Chosen(frozenset({"date"}), {"a": frozenset({"uuid"}), "b": frozenset({"time"})})))
     dated = {"properties": {name: {"type": "string", "format": name} for name in ("date", "uuid", "time")}}
     tools.learn(msgspec.Raw(encoded({"tools": [{"name": "a", "inputSchema": dated}]})), 0, 0.0)
     engine = tools.engine(known(tools, "a"))
@@ -198,10 +198,23 @@ def test_a_tool_has_the_general_formats_and_its_own() -> None:
 
 
 def test_a_tool_that_comes_to_destroy_is_compiled_anew() -> None:
-    tools = Tools(repairs=Chosen(repairs_named(["wrap"])))
+    tools = Tools(Engines(repairs=Chosen(repairs_named(["wrap"]))))
     for destroys in (False, True):
         listed = {"name": "a", "inputSchema": WHOLE, "annotations": {"destructiveHint": destroys}}
         tools.learn(msgspec.Raw(encoded({"tools": [listed]})), 0, 0.0)
         engine = tools.engine(known(tools, "a"))
         assert engine is not None
         assert engine.repairs == (frozenset() if destroys else {"wrap"})
+
+
+def test_callers_who_are_listed_the_same_share_what_is_compiled_and_nothing_else() -> None:
+    engines = Engines()
+    one, two = Tools(engines), Tools(engines)
+    for tools in (one, two):
+        tools.learn(page(("a", WHOLE), ("b", WHOLE)), 0, 0.0)
+    first, second = known(one, "a"), known(two, "b")
+    assert first.schema is second.schema
+    assert one.engine(first) is two.engine(second)
+    one.changed()
+    assert one.get("a", 0.0) is None
+    assert known(two, "a").schema is first.schema

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 
 from argfit.wire.conversation import Memory, Settings
+from argfit.wire.tools import Engines
 
 CALLERS = 1_000  # that are remembered: the ones that were heard of last
 _WHO = (b"authorization", b"cookie", b"mcp-session-id")
@@ -16,6 +17,7 @@ class Callers:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._engines = Engines(settings.strip, settings.repairs, settings.formats)
         self._secret = os.urandom(32)
         self._known: OrderedDict[bytes, Memory] = OrderedDict()
 
@@ -24,7 +26,8 @@ class Callers:
         key = self._key(headers)
         memory = self._known.get(key)
         if memory is None:
-            memory = self._known[key] = Memory(self._settings, os.urandom(8).hex(), greets=False)
+            token = os.urandom(8).hex()
+            memory = self._known[key] = Memory(self._settings, token, greets=False, engines=self._engines)
             if len(self._known) > CALLERS:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)

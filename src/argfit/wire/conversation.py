@@ -36,7 +36,7 @@ from argfit.wire.message import (
     read_message,
     value_of,
 )
-from argfit.wire.tools import Chosen, Tools
+from argfit.wire.tools import Chosen, Engines, Tools
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -71,11 +71,12 @@ class _Open(msgspec.Struct):
 class Memory:
     """What is known of one server by one client; `token` makes the ids of our questions unguessable.
 
-    `greets` says that the client's handshake comes by here, and nothing is asked before it.
+    `greets` says that the client's handshake comes by here, and nothing is asked before it; `engines` are those that it
+    shares with others.
     """
 
-    def __init__(self, settings: Settings, token: str, *, greets: bool = True) -> None:
-        self.tools = Tools(settings.strip, settings.repairs, settings.formats)
+    def __init__(self, settings: Settings, token: str, *, greets: bool = True, engines: Engines | None = None) -> None:
+        self.tools = Tools(engines or Engines(settings.strip, settings.repairs, settings.formats))
         self.asking = Asking(self.tools, token, greets=greets)
         self.explaining = Explaining()
         self.legs: OrderedDict[str, _Open] = OrderedDict()

@@ -6,6 +6,7 @@ Rules
 - A schema is compiled when its tool is first called, and once however often it is listed.
 """
 
+from collections import OrderedDict
 from typing import Any
 
 import msgspec
@@ -15,6 +16,8 @@ from argfit.core.engine import Engine, compile_engine
 from argfit.core.source import SchemaError
 from argfit.wire.message import raw_items, raw_members, value_of
 from argfit.wire.reply import SERVER_INFO
+
+ENGINES = 10_000  # that stay compiled
 
 
 class Tool(msgspec.Struct):
@@ -68,19 +71,53 @@ class _Listing(msgspec.Struct, rename="camel"):
         return now + (self.ttl_ms / 1000 if living else 0)
 
 
-class Tools:
-    """The tools of one server."""
+class Engines:
+    """Compiled schemas, one for all tools that publish the same: callers by the hundred list alike."""
 
     def __init__(
         self, strip: frozenset[str] = frozenset(), repairs: Chosen | None = None, formats: Chosen | None = None
     ) -> None:
+        self._strip = strip
+        self._repairs = repairs or Chosen()
+        self._formats = formats or Chosen()
+        self._schemas: OrderedDict[bytes, bytes] = OrderedDict()
+        self._compiled: OrderedDict[tuple[bytes, frozenset[str], frozenset[str]], Engine | None] = OrderedDict()
+
+    def schema(self, raw: msgspec.Raw) -> bytes:
+        """A schema's own bytes, once however often it is listed."""
+        found = bytes(raw)
+        known = self._schemas.get(found)
+        if known is None:
+            known = self._schemas[found] = found
+            if len(self._schemas) > ENGINES:
+                self._schemas.popitem(last=False)
+        return known
+
+    def of(self, tool: Tool) -> Engine | None:
+        """The engine of a tool; None where its schema is no schema."""
+        repairs = self._repairs.of(tool.name, but=WIDENING if tool.destroys else frozenset())
+        key = (tool.schema, repairs, self._formats.of(tool.name))
+        if key in self._compiled:
+            return self._compiled[key]
+        try:
+            engine = compile_engine(value_of(tool.schema), self._strip, repairs, key[-1])
+        except SchemaError:
+            engine = None
+        self._compiled[key] = engine
+        if len(self._compiled) > ENGINES:
+            self._compiled.popitem(last=False)
+        return engine
+
+
+class Tools:
+    """The tools of one server."""
+
+    def __init__(self, engines: Engines | None = None) -> None:
         self.generation = 0
         self.serial = 0  # of pages learned
         self.server_info: Any = None  # as the server's listings stamp it (2026-07-28)
         self.fresh_until: float | None = None  # of the last listing
-        self._strip = strip
-        self._repairs = repairs or Chosen()
-        self._formats = formats or Chosen()
+        self._engines = engines or Engines()
         self._known: dict[str, Tool] = {}
 
     def learn(self, result: msgspec.Raw | msgspec.UnsetType, generation: int, now: float) -> str | None:
@@ -96,7 +133,7 @@ class Tools:
             listed = _listed(raw)
             if listed is None:
                 continue
-            schema = bytes(listed.input_schema)
+            schema = self._engines.schema(listed.input_schema)
             destroys = isinstance(listed.annotations, dict) and listed.annotations.get("destructiveHint") is True
             known = self._known.get(listed.name)
             if known is None or (known.schema, known.destroys) != (schema, destroys):
@@ -126,13 +163,7 @@ class Tools:
     def engine(self, tool: Tool) -> Engine | None:
         """The tool's engine, compiled at first use; None where its schema is no schema."""
         if not tool.compiled:
-            tool.compiled = True
-            try:
-                repairs = self._repairs.of(tool.name, but=WIDENING if tool.destroys else frozenset())
-                formats = self._formats.of(tool.name)
-                tool.engine = compile_engine(value_of(tool.schema), self._strip, repairs, formats)
-            except SchemaError:
-                tool.engine = None
+            tool.engine, tool.compiled = self._engines.of(tool), True
         return tool.engine
 
 
