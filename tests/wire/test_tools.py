@@ -218,3 +218,17 @@ def test_callers_who_are_listed_the_same_share_what_is_compiled_and_nothing_else
     one.changed()
     assert one.get("a", 0.0) is None
     assert known(two, "a").schema is first.schema
+
+
+def test_what_is_listed_as_the_same_for_everyone_is_known_to_all_until_it_changes() -> None:
+    engines = Engines()
+    one, two = Tools(engines), Tools(engines)
+    one.learn(page(("a", WHOLE), cacheScope="public", ttlMs=1000), 0, 0.0)
+    one.learn(page(("b", WHOLE), cacheScope="private", ttlMs=1000), 0, 0.0)
+    assert known(two, "a", 0.5).schema == encoded(WHOLE)
+    assert two.get("a", 1.0) is None
+    assert two.get("b", 0.5) is None
+    two.learn(page(("a", TEXT), ttlMs=1000), 0, 0.0)
+    assert (known(one, "a", 0.5).schema, known(two, "a", 0.5).schema) == (encoded(WHOLE), encoded(TEXT))
+    one.changed()
+    assert Tools(engines).get("a", 0.5) is None

@@ -60,6 +60,7 @@ class _Listing(msgspec.Struct, rename="camel"):
     tools: list[msgspec.Raw]
     next_cursor: Any = None
     ttl_ms: Any = None
+    cache_scope: Any = None
     result_type: Any = None
     meta: Any = msgspec.field(name="_meta", default=None)
 
@@ -72,7 +73,7 @@ class _Listing(msgspec.Struct, rename="camel"):
 
 
 class Engines:
-    """Compiled schemas, one for all tools that publish the same: callers by the hundred list alike."""
+    """What callers of one server share: compiled schemas, one for all tools that publish the same; and public tools."""
 
     def __init__(
         self, strip: frozenset[str] = frozenset(), repairs: Chosen | None = None, formats: Chosen | None = None
@@ -81,6 +82,7 @@ class Engines:
         self._repairs = repairs or Chosen()
         self._formats = formats or Chosen()
         self._schemas: OrderedDict[bytes, bytes] = OrderedDict()
+        self.public: dict[str, Tool] = {}  # what listings say is the same for everyone
         self._compiled: OrderedDict[tuple[bytes, frozenset[str], frozenset[str]], Engine | None] = OrderedDict()
 
     def schema(self, raw: msgspec.Raw) -> bytes:
@@ -139,11 +141,14 @@ class Tools:
             if known is None or (known.schema, known.destroys) != (schema, destroys):
                 known = self._known[listed.name] = Tool(listed.name, schema, generation, self.serial, destroys, None)
             known.generation, known.serial, known.fresh_until = generation, self.serial, self.fresh_until
+            if listing.cache_scope == "public" and generation == self.generation:
+                self._engines.public[listed.name] = known
         return listing.next_cursor if isinstance(listing.next_cursor, str) else None
 
     def changed(self) -> None:
         """The server says that its listing is another one now."""
         self.generation += 1
+        self._engines.public.clear()
 
     def get(self, name: str, now: float) -> Tool | None:
         """A tool whose listing counts."""
@@ -151,9 +156,14 @@ class Tools:
         return tool if tool is not None and tool.is_fresh(now) else None
 
     def latest(self, name: str) -> Tool | None:
-        """A tool as it was listed last, its time up or not; None where the listing is said to have changed."""
+        """A tool as it was listed last, its time up or not; None where the listing is said to have changed.
+
+        One that was never listed here may have been listed to another, as the same for everyone (`cacheScope`).
+        """
         tool = self._known.get(name)
-        return tool if tool is not None and tool.generation == self.generation else None
+        if tool is None:
+            return self._engines.public.get(name)
+        return tool if tool.generation == self.generation else None
 
     def learned_since(self, name: str, serial: int) -> Tool | None:
         """A tool that was learned after so many pages, whatever has come since."""
@@ -186,6 +196,7 @@ def _listing_by_members(result: bytes) -> _Listing | None:
         [msgspec.Raw(tool) for tool in raw_items(bytes(tools))],
         value_of(found.get("nextCursor")),
         value_of(found.get("ttlMs")),
+        value_of(found.get("cacheScope")),
         value_of(found.get("resultType")),
         value_of(found.get("_meta")),
     )
