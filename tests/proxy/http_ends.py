@@ -138,6 +138,8 @@ class Client:
 
     async def head(self) -> tuple[int, dict[str, str]]:
         first, *lines = (await self.reader.readuntil(b"\r\n\r\n"))[:-4].decode("latin-1").split("\r\n")
+        if first == "HTTP/1.1 100 Continue":
+            return await self.head()
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         return int(first.split(" ")[1]), headers
 
