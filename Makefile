@@ -7,7 +7,7 @@ PYTHON ?= python3
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check farm farm-check terminal client-check adapters interop bench battery properties mutants sweep lock clean
+.PHONY: help run test check farm farm-check terminal client-check adapters interop bench bench-http battery properties mutants sweep lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -64,6 +64,10 @@ bench:  ## measure: every number in the docs comes from here; CORPUS="..." adds 
 ifdef CORPUS
 	@$(BENCH) bench/sweep/speed.py $(CORPUS)
 endif
+
+bench-http:  ## measure what argfit serve adds to a call, beside a bare relay and FastMCP's proxy
+	@$(INSTALL) .venv-bench requirements/bench.txt
+	@$(BENCH) bench/run.py --only http
 
 battery:  ## compare with other systems on bad arguments, and write docs/battery.md
 	@$(INSTALL) .venv-bench requirements/bench.txt

@@ -1,6 +1,6 @@
 """All figures the documentation quotes, from one run.
 
-    python bench/run.py [--quick] [--only fit|engine|guard|stdio|start] [--out FILE]
+    python bench/run.py [--quick] [--only fit|engine|guard|stdio|start|http] [--out FILE]
 
 Trust the ratios: absolute times move by a third from run to run. A missed aim is printed and
 is no failure; a part that could not be measured is one, and the exit code is then 1.
@@ -23,12 +23,14 @@ from types import FrameType
 import engine
 import fit
 import guard
+import http_relay
 import start
 import stdio
 from client import PeerError
 from targets import ARGFIT
 
 PARTS = {"fit": fit.run, "engine": engine.run, "guard": guard.run, "stdio": stdio.run, "start": start.run}
+ON_REQUEST = {"http": http_relay.run}  # `make bench-http`: its peers take minutes
 NOT_MEASURED = "not measured: "
 PACKAGES = ("argfit", "msgspec", "orjson", "jsonschema-rs", "mcp", "fastmcp", "mcp-server-fetch")
 
@@ -62,7 +64,7 @@ def ended(_signal: int, _frame: FrameType | None) -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a short version, for trying out")
-    parser.add_argument("--only", choices=PARTS, action="append", help="this part; may be repeated")
+    parser.add_argument("--only", choices=PARTS | ON_REQUEST, action="append", help="this part; may be repeated")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the tables to FILE")
     return parser.parse_args()
 
@@ -73,7 +75,7 @@ def texts(wanted: Sequence[str], *, quick: bool) -> Iterator[str]:
     yield heading(quick=quick)
     for name in wanted:
         try:
-            part = PARTS[name](quick=quick)
+            part = (PARTS | ON_REQUEST)[name](quick=quick)
         except (PeerError, fit.WrongFitError, OSError, subprocess.SubprocessError) as error:
             aims.append(f"{NOT_MEASURED}{name}: {error}")
         else:
