@@ -211,7 +211,7 @@ class Gateway:
             self._tell(exchange)
 
     def _tell(self, exchange: Exchange) -> None:
-        for line in exchange.logs:
+        for line in exchange.take_logs():
             self._log(line)
 
 

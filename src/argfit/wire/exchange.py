@@ -42,9 +42,8 @@ class Exchange:
         self._settings = settings
         self._conversation = Conversation(settings, memory)
 
-    @property
-    def logs(self) -> list[Log]:
-        """What is to be logged of it so far."""
+    def take_logs(self) -> list[Log]:
+        """What is to be logged of it since this was asked last."""
         logs, self._conversation.logs = self._conversation.logs, []
         return logs
 
