@@ -299,6 +299,20 @@ def test_a_redirect_is_the_clients_to_follow() -> None:
     run(story())
 
 
+def test_long_and_doubled_headers_of_an_answer_pass() -> None:
+    async def story() -> None:
+        async def heavy(seen: Seen, writer: asyncio.StreamWriter) -> None:
+            await answer(writer, {}, "application/json", f"set-cookie: a={'x' * 30_000}", "set-cookie: b=1")
+
+        async with upstream(heavy) as server, relayed(server.port) as own, connected(own) as client:
+            client.writer.write(post(b'{"jsonrpc":"2.0","id":1,"method":"ping"}'))
+            head = await client.reader.readuntil(b"\r\n\r\n")
+            assert head.count(b"set-cookie: ") == 2
+            assert b"x" * 30_000 in head
+
+    run(story())
+
+
 def test_health_and_readiness_are_told() -> None:
     async def told(own: int) -> list[int]:
         async with connected(own) as client:

@@ -36,6 +36,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 300.0  # until the head of an answer; a stream has no end to wait for
 HEALTH, READY = "/-/health", "/-/ready"
+_LONGEST_HEADER = 2**16  # bytes of an answer's; challenges and cookies outgrow the library's 8 KiB
 _SHORT = 2**16  # bytes of an answer that goes on in one piece
 
 # RFC 9110, 7.6.1, and what older software sends for the same; `Expect` is answered by the ASGI server.
@@ -101,6 +102,8 @@ class Gateway:
                 skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
                 read_bufsize=2**18,
+                max_line_size=_LONGEST_HEADER,
+                max_field_size=_LONGEST_HEADER,
             )
         return self._client
 
