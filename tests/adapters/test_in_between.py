@@ -581,7 +581,7 @@ def test_a_tool_whose_binder_is_replaced_is_guarded_by_the_new_one() -> None:
     assert call(server, "auto", "reads", {"path": 5}).is_error
     tool = server._tool_manager.get_tool("reads")  # noqa: SLF001 - no public way
     assert tool is not None
-    tool.fn_metadata = cast("Any", tool.fn_metadata).binder
+    tool.fn_metadata = tool.fn_metadata.model_copy()
     assert call(server, "auto", "reads", {"path": "a"}).text == "read a"
 
 

@@ -113,11 +113,9 @@ def _resolved(parameter: inspect.Parameter, hints: dict[str, Any]) -> inspect.Pa
 
 
 def _name_of(part: dict[str, Any]) -> str:
-    """The name by which an argument is published."""
-    alias = part.get("alias", part["name"])
-    while isinstance(alias, list) and alias:  # of several, the first
-        alias = alias[0]
-    return str(alias)
+    """The name by which pydantic publishes an argument: of several aliases, none."""
+    alias = part.get("alias")
+    return alias if isinstance(alias, str) else str(part["name"])
 
 
 def _arguments_of(schema: Any) -> tuple[Any, list[Any]]:

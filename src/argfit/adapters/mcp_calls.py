@@ -1,8 +1,8 @@
 """The way of one call through the official SDK's servers (mcp 2.x), and what both kinds of guard share.
 
 Rules
-- Arguments that are no object are shown to all that stand in between as the object they spell, or as none; and what
-  spells none is refused where the tool begins.
+- A text that spells an object is shown to all that stand in between as that object. What spells none goes on as it
+  came, which ends where the SDK reads it, before any tool; what is said of it then are our words.
 - A call is known on its way by the task that goes it, its session and its request.
 """
 
@@ -11,8 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from mcp.server.context import CallNext, ServerRequestContext
+from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult, TextContent
+from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, SERVER_INFO_META_KEY, CallToolResult, TextContent
+from mcp_types.methods import serialize_server_result
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from argfit.core import record, refusal
 from argfit.core.fit import Fit
@@ -23,13 +26,14 @@ Context = ServerRequestContext[Any, Any]
 
 CALL, LIST = "tools/call", "tools/list"
 
+_ANYTHING = Guarded(True, Rules(frozenset()))
+
 
 class Call(Sent):
     """One call on its way in: what was sent, and how far it came."""
 
     came = False  # the tool, or what decides for it, was reached
     told = False  # in the log
-    context: Any = None  # what an MCPServer made of the request
 
     def __init__(self, sent: Any, guard: "Guard", ctx: Context, call_next: CallNext) -> None:
         super().__init__(sent, guard.rules)
@@ -49,10 +53,11 @@ COMING: ContextVar[Call | None] = ContextVar("argfit_coming", default=None)
 class Guard:
     """What both kinds of server share: the way in and out of a call."""
 
-    def __init__(self, chosen: Rules, rules: Rules) -> None:
+    def __init__(self, server: Server[Any], chosen: Rules, rules: Rules) -> None:
         self.chosen = chosen
         self.rules = rules
         self.notes = Notes()
+        self._server = server
 
     async def middleware(self, ctx: Context, call_next: CallNext) -> Any:
         """Let a call in whatever the shape of its arguments, and see how it ends."""
@@ -60,11 +65,11 @@ class Guard:
         if ctx.method != CALL or not isinstance(params, dict):
             result = await call_next(ctx)
             if ctx.method == LIST:
-                self.learn(result)
+                self.learn(params, result)
             return result
         call = Call(params.get("arguments"), self, ctx, call_next)
-        if call.odd:
-            ctx = replace(ctx, params={**params, "arguments": call.spelled_out or {}})
+        if call.spelled_out is not None:
+            ctx = replace(ctx, params={**params, "arguments": call.spelled_out})
         before = COMING.set(call)
         try:
             result = await call_next(ctx)
@@ -72,6 +77,10 @@ class Guard:
             if not call.came and error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND):
                 write(record.refused(self._known_as(params.get("name"))))
             raise
+        except Exception:
+            if call.came or not call.spells_none(params.get("name")):
+                raise
+            return no_object(self._server, call, ctx, self._known_as(params["name"]))
         finally:
             COMING.reset(before)
         is_error = result.get("isError") if isinstance(result, dict) else getattr(result, "is_error", None)
@@ -79,8 +88,8 @@ class Guard:
             write(record.refused(self._known_as(params.get("name"))))
         return result
 
-    def learn(self, listed: Any) -> None:
-        """Take note of a listing that a client is given."""
+    def learn(self, params: Any, listed: Any) -> None:
+        """Take note of a listing that a client is given, as it asked for it."""
 
     def knows(self, name: str) -> bool:
         """Whether there is a tool of this name."""
@@ -96,11 +105,24 @@ class Guard:
 
     def refused(self, name: str, guarded: Guarded, fit: Fit, call: Call) -> CallToolResult:
         """The answer to a call whose arguments do not fit."""
+        if not call.told:
+            write(record.misfit(name, guarded.engine.plan, fit.problems))
         call.told = True
-        write(record.misfit(name, guarded.engine.plan, fit.problems))
         return error_of(refusal.text_of(name, fit), refusal.meta_of(fit))
 
 
 def error_of(text: str, meta: dict[str, Any] | None = None) -> CallToolResult:
     """A result that is an error."""
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta=meta)
+
+
+def no_object(server: Server[Any], call: Sent, ctx: Context, known_as: str) -> dict[str, Any]:
+    """The answer to a call whose arguments are no object: no handler saw it, so that nothing else writes it."""
+    fit = call.fitted(_ANYTHING, None)
+    write(record.misfit(known_as, _ANYTHING.engine.plan, fit.problems))
+    params: Any = ctx.params
+    result = error_of(refusal.text_of(params["name"], fit), refusal.meta_of(fit))
+    written = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        written["_meta"][SERVER_INFO_META_KEY] = server.server_info_stamp
+    return serialize_server_result(CALL, ctx.protocol_version, written)

@@ -5,7 +5,6 @@ Rules
   guard's on a miss, and before a change or a refusal.
 """
 
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from argfit.adapters.mcp_calls import CALL, COMING, LIST, Call, Context, Guard, error_of
 from argfit.core import refusal
@@ -28,7 +28,6 @@ _VARIANTS = 8  # of one tool's schema, that are kept compiled
 
 
 _NONE: dict[str, "_Listed"] = {}
-_LEVEL: ContextVar[int] = ContextVar("argfit_level", default=0)  # which of the handlers a task is in
 
 
 class _Listed:
@@ -43,8 +42,7 @@ class OfLowlevel(Guard):
     """A lowlevel `Server`: its listing says what a tool takes, and nothing binds."""
 
     def __init__(self, lowlevel: Server[Any], rules: Rules) -> None:
-        super().__init__(rules, rules.with_formats(_FORMATS))
-        self._handlers: list[Any] = []  # what handled calls before, and what was put around that since
+        super().__init__(lowlevel, rules, rules.with_formats(_FORMATS))
         self._add_handler = lowlevel.add_request_handler
         lowlevel.add_request_handler = self._handler_added  # type: ignore[method-assign] # what comes later stands behind
         entry = lowlevel.get_request_handler(CALL)
@@ -52,15 +50,15 @@ class OfLowlevel(Guard):
             lowlevel.add_request_handler(CALL, entry.params_type, entry.handler)
         self._listed: dict[Any, dict[str, _Listed]] = {}  # by caller
         self._compiled: dict[str, list[tuple[tuple[Any, bool], Guarded]]] = {}
-        self._none = Guarded(True, rules)
 
     def knows(self, name: str) -> bool:
         """Whether any caller was listed a tool of this name."""
         return any(name in tools for tools in self._listed.values())
 
-    def learn(self, listed: Any) -> None:
+    def learn(self, params: Any, listed: Any) -> None:
         """Take note of what a caller is listed, a page of it."""
-        self._keep({**self._listed.get(_caller(), {}), **_tools_of(listed)})
+        is_first = not isinstance(params, dict) or params.get("cursor") is None
+        self._keep({**({} if is_first else self._listed.get(_caller(), _NONE)), **_tools_of(listed)})
 
     def _keep(self, tools: dict[str, _Listed]) -> None:
         self._listed.pop(_caller(), None)
@@ -69,19 +67,24 @@ class OfLowlevel(Guard):
             del self._listed[next(iter(self._listed))]
 
     def _handler_added(self, method: str, params_type: Any, handler: Any, *args: Any, **kwargs: Any) -> None:
-        if method == CALL:
-            self._handlers.append(handler)
-            handler = self.handle
-        self._add_handler(method, params_type, handler, *args, **kwargs)
+        self._add_handler(method, params_type, self._guarding(handler) if method == CALL else handler, *args, **kwargs)
 
-    async def handle(self, ctx: Context, params: Any) -> Any:
-        """Decide on a call from the wire; what comes here from inside of a handler goes on to the one behind it."""
-        call = COMING.get()
-        if call is None or call.guard is not self or not call.is_of(ctx):
-            return await self._handled(max(0, min(_LEVEL.get(), len(self._handlers)) - 1), ctx, params)
+    def _guarding(self, handler: Any) -> Any:
+        """A handler with the guard before it: for a call from the wire, that is not decided on yet."""
+
+        async def handle(ctx: Context, params: Any) -> Any:
+            call = COMING.get()
+            if call is None or call.guard is not self or not call.is_of(ctx):
+                return await handler(ctx, params)
+            return await self._decided(call, handler, ctx, params)
+
+        return handle
+
+    async def _decided(self, call: Call, handler: Any, ctx: Context, params: Any) -> Any:
+        """Refuse a call, or let a handler answer it: what that calls on, with what it was given, is its own."""
         call.came = True
         name = params.name
-        before = COMING.set(None)  # a middleware may call on again, with what it was given
+        before = COMING.set(None)
         try:
             tool = self._listed.get(_caller(), _NONE).get(name)
             guarded = None if tool is None or call.odd else tool.guarded
@@ -89,7 +92,7 @@ class OfLowlevel(Guard):
                 refused = await self._refused(call, params)
                 if refused is not None:
                     return refused
-            return _sendable(await self._handled(len(self._handlers) - 1, ctx, params))
+            return _sendable(await handler(ctx, params))
         except MCPError:
             raise
         except Exception:  # noqa: BLE001 - logged with its traceback
@@ -99,23 +102,13 @@ class OfLowlevel(Guard):
         finally:
             COMING.reset(before)
 
-    async def _handled(self, level: int, ctx: Context, params: Any) -> Any:
-        """Go on to one of the handlers, the innermost being the first; it may come back for the one behind it."""
-        if level == 0:
-            return await self._handlers[0](ctx, params)
-        before = _LEVEL.set(level)
-        try:
-            return await self._handlers[level](ctx, params)
-        finally:
-            _LEVEL.reset(before)
-
     async def _refused(self, call: Call, params: Any) -> CallToolResult | None:
         """Fit a call by the listing of this caller, read anew on a miss and before a change; or refuse it."""
         guarded = self._guarded(params.name)
         fit = None if guarded is None else call.fitted(guarded, params.arguments)
         if fit is None or not fit.ok or fit.changes:
             await self._list(call, params.name)
-            guarded = self._guarded(params.name) or (self._none if call.odd and not call.spelled_out else None)
+            guarded = self._guarded(params.name)
             fit = None if guarded is None else call.fitted(guarded, params.arguments)
         if guarded is not None and fit is not None:
             self.notes.take(params.name, guarded.engine.plan, fit)
@@ -189,7 +182,10 @@ def _sendable(result: Any) -> Any:
         if getattr(result, "structured_content", None) is not None or getattr(result, "meta", None):
             result.model_dump_json()
         return result
-    if result is None or isinstance(result, dict):
+    if isinstance(result, dict):
+        to_json(result)
+        return result
+    if result is None:
         return result
     raise TypeError(f"the handler of {CALL} returned {type(result).__name__}")
 

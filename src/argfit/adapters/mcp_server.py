@@ -7,15 +7,19 @@ Rules
 - The tool's own refusal keeps its text; a fault stays the SDK's to log, and tells the caller nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar
 
 from mcp.server import MCPServer, Server
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedResourceError, UnexpectedToolError
 from mcp.server.mcpserver.tools.base import Tool
+from mcp.server.mcpserver.tools.tool_manager import ToolManager
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from argfit.adapters.mcp_calls import COMING, Call, Guard, error_of
 from argfit.adapters.mcp_lowlevel import OfLowlevel
@@ -24,6 +28,9 @@ from argfit.core import refusal
 from argfit.core.choices import chosen, repairs_named
 from argfit.core.fit import Fit
 from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules
+from argfit.core.values import same
+
+_KEPT = 10_000  # tools that are kept compiled
 
 AnyServer = TypeVar("AnyServer", MCPServer[Any], Server[Any])
 
@@ -64,36 +71,84 @@ class _Misfit(ToolError):
 
 
 class _Bound(dict[str, Any]):
-    """Arguments as they were fitted, on their way to the binder, and what they were bound to or why they cannot be."""
+    """Arguments as they were fitted, on their way to the binder, with what it made of them."""
 
-    values_bound: dict[str, Any]
-    error: Exception | None = None
+    def __init__(self, fitted: dict[str, Any], binder: FuncMetadata, bind: Callable[[], dict[str, Any]]) -> None:
+        super().__init__(fitted)
+        self.binder = binder
+        self._bind = bind
+        self._was: Any = None  # known only where somebody may alter them on the way
+        self._values: dict[str, Any] | None = None
+        self._error: Exception | None = None
+        try:
+            self._values = bind()
+        except ValidationError:
+            raise
+        except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
+            self._error = error
+
+    def is_exposed(self) -> None:
+        """Somebody may alter them on the way, or come with them more than once."""
+        self._was = _copied(dict(self))
+
+    def values_bound(self) -> dict[str, Any] | None:
+        """What they were bound to, anew each time; None where somebody altered them."""
+        if self._was is not None and not same(dict(self), self._was):
+            return None
+        if self._error is not None:
+            raise self._error
+        values, self._values = self._values, None
+        return self._bind() if values is None else values
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copied(part) for key, part in value.items()}
+    return [_copied(part) for part in value] if isinstance(value, list) else value
+
+
+def _hand_on_what_was_bound() -> None:
+    """Let the SDK's binder hand on what was bound before it was asked; it else does as it always did."""
+    bind = FuncMetadata.validate_arguments
+    if getattr(bind, "__module__", None) == __name__:
+        return
+
+    def validate_arguments(self: FuncMetadata, arguments_to_validate: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(arguments_to_validate, _Bound) and arguments_to_validate.binder is self:
+            values = arguments_to_validate.values_bound()
+            if values is not None:
+                return values
+        return bind(self, arguments_to_validate)
+
+    FuncMetadata.validate_arguments = validate_arguments  # type: ignore[method-assign] # no other way leads there
 
 
 class _OfMcpServer(Guard):
     """An `MCPServer`: its tools publish a schema and bind by a pydantic model."""
 
     def __init__(self, server: MCPServer[Any], rules: Rules) -> None:
-        super().__init__(rules, rules)
+        super().__init__(server._lowlevel_server, rules, rules)  # noqa: SLF001 - no public way
         self._call_tool = server.call_tool
-        self._tools: dict[str, tuple[Any, Any, Guarded]] = {}
+        self._tools: dict[str, tuple[tuple[Any, Any, bool], Guarded]] = {}
         self._tool_manager = server._tool_manager  # noqa: SLF001 - no public way
         self._run_tool: Any = self._tool_manager.call_tool
         server.call_tool = self.call_tool  # type: ignore[method-assign] # what every call from the wire ends in
         self._tool_manager.call_tool = self.run_tool  # type: ignore[method-assign] # and what that ends in
+        self._is_sdks = getattr(self._run_tool, "__func__", None) is ToolManager.call_tool
+        _hand_on_what_was_bound()
 
     def knows(self, name: str) -> bool:
         """Whether there is a tool of this name."""
         return self._tool_manager.get_tool(name) is not None
 
-    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """See how a call from the wire ends; calls from inside a tool are the tool's own."""
-        call = self._from_the_wire(context)
+    async def call_tool(self, name: str, arguments: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """See how a call from the wire ends; calls in process are their author's own."""
+        call = self._from_the_wire(args[0] if args else kwargs.get("context"))
         if call is None:
-            return await self._call_tool(name, arguments, context)
+            return await self._call_tool(name, arguments, *args, **kwargs)
         call.came = True
         try:
-            return await self._call_tool(name, arguments, context)
+            return await self._call_tool(name, arguments, *args, **kwargs)
         except MCPError:
             raise
         except _Misfit as misfit:
@@ -123,76 +178,52 @@ class _OfMcpServer(Guard):
     def _from_the_wire(self, context: Any) -> Call | None:
         """The call from the wire that comes to its tool now; None for one that is made in process."""
         call = COMING.get()
-        if call is None or context is None or call.guard is not self:
+        if call is None or call.guard is not self or not isinstance(context, Context):
             return None
-        if call.context is None:
-            call.context = context  # what the SDK made of the request; to ask it costs as much as to fit
-        if context is not call.context:
-            try:
-                if not call.is_of(context.request_context):
-                    return None
-            except ValueError:  # there is no request behind it
-                return None
-        return call
+        private = context.__pydantic_private__ or {}  # to ask the property costs as much as to fit
+        ctx = private["_request_context"]
+        return call if ctx is not None and call.is_of(ctx) else None
 
     def _bind(self, tool: Tool, arguments: dict[str, Any], call: Call) -> _Bound:
         """The arguments of a call that may run, bound; raises `_Misfit` where it may not."""
-        binder: Any = tool.fn_metadata
-        if isinstance(binder, _BoundOnce):
-            binder = binder.binder
-        else:
-            tool.fn_metadata = _BoundOnce(binder)  # type: ignore[assignment] # stands in for it
-        model = binder.arg_model
-        guarded = self._guarded(tool, model)
+        binder = tool.fn_metadata
+        guarded = self._guarded(tool)
         fit = call.fitted(guarded, arguments if type(arguments) is dict else dict(arguments))
         bound = None
         if not guarded.decides(fit):
-            bound = _Bound(fit.arguments)
             try:
-                bound.values_bound = model.model_validate(_as_read(binder, guarded, fit)).model_dump_one_level()
+                bound = _Bound(fit.arguments, binder, partial(_values_of, binder, guarded, fit))
             except ValidationError as error:
-                fit, bound = guarded.refused_by_binder(fit, faults(error)), None
-            except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
-                bound.error = error
+                fit = guarded.refused_by_binder(fit, faults(error))
         self.notes.take(tool.name, guarded.engine.plan, fit)
         if bound is None:
             raise _Misfit(self.refused(tool.name, guarded, fit, call))
+        if not self._is_sdks or getattr(tool.run, "__func__", None) is not Tool.run:
+            bound.is_exposed()
         return bound
 
-    def _guarded(self, tool: Tool, model: type[BaseModel]) -> Guarded:
+    def _guarded(self, tool: Tool) -> Guarded:
+        model = tool.fn_metadata.arg_model
+        destroys = getattr(tool.annotations, "destructive_hint", None) is True
         known = self._tools.get(tool.name)
-        if known is None or known[0] is not tool.parameters or known[1] is not model:
-            own = binders_own(model)
-            rules = self.rules_of(destroys=getattr(tool.annotations, "destructive_hint", None) is True)
-            guarded = Guarded(tool.parameters, rules, drops_undeclared=True, binders_own=own)
-            self._tools[tool.name] = known = (tool.parameters, model, guarded)
-        return known[2]
+        if known is not None:
+            (parameters, of_model, destroyed), guarded = known
+            if parameters is tool.parameters and of_model is model and destroyed is destroys:
+                return guarded
+        own = binders_own(model)
+        guarded = Guarded(tool.parameters, self.rules_of(destroys=destroys), drops_undeclared=True, binders_own=own)
+        self._tools[tool.name] = ((tool.parameters, model, destroys), guarded)
+        while len(self._tools) > _KEPT:
+            del self._tools[next(iter(self._tools))]
+        return guarded
 
 
-class _BoundOnce:
-    """A tool's binder that hands on what was bound before the tool was called, and else does as it always did."""
-
-    def __init__(self, binder: Any) -> None:
-        object.__setattr__(self, "binder", binder)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "binder"), name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self.binder, name, value)
-
-    def validate_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """What arguments bind to."""
-        if not isinstance(arguments, _Bound):
-            bound: dict[str, Any] = self.binder.validate_arguments(arguments)
-            return bound
-        if arguments.error is not None:
-            raise arguments.error
-        return arguments.values_bound
+def _values_of(binder: FuncMetadata, guarded: Guarded, fit: Fit) -> dict[str, Any]:
+    """What arguments bind to; the SDK reads text as JSON where it does not fit as it is."""
+    return binder.arg_model.model_validate(_as_read(binder, guarded, fit)).model_dump_one_level()
 
 
-def _as_read(binder: Any, guarded: Guarded, fit: Fit) -> dict[str, Any]:
-    """The arguments to bind: the SDK reads text as JSON where it does not fit as it is."""
+def _as_read(binder: FuncMetadata, guarded: Guarded, fit: Fit) -> dict[str, Any]:
     arguments: dict[str, Any] = fit.arguments
     if not fit.problems and not guarded.binders_own:
         return arguments

@@ -26,10 +26,17 @@ def binders_own(model: type[BaseModel]) -> frozenset[str]:
     definitions = {part["ref"]: part for part in _parts(schema) if "ref" in part}
     fields = _fields_of(schema, definitions)
     return frozenset(
-        field.alias or name
-        for name, field in model.model_fields.items()
-        if name in fields and has_own(fields[name], definitions.values())
+        _published(name, field.get("validation_alias"))
+        for name, field in fields.items()
+        if has_own(field, definitions.values())
     )
+
+
+def _published(name: str, alias: Any) -> str:
+    """The name by which pydantic publishes a field: of several aliases, the first that is no path."""
+    if isinstance(alias, list):
+        alias = next((path[0] for path in alias if isinstance(path, list) and len(path) == 1), None)
+    return str(alias or name)
 
 
 def _fields_of(schema: Any, definitions: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Rules (contract, sections 3 and 4)
   show. It is neither fitted nor judged here.
 - Where the framework drops undeclared names in silence, a name is renamed as if the schema were closed; whether the
   rest is refused is the author's choice.
+- A value that is no JSON came from no caller: the server's author put it in on the way, and it is the binder's alone.
 - What only the binder refuses is said in the words of the argument's declared type.
 """
 
@@ -25,6 +26,7 @@ from argfit.core.plan import together
 from argfit.core.problem import Path, Problem
 from argfit.core.repair import UNQUOTE
 from argfit.core.spelling import Change
+from argfit.core.values import is_json
 
 REPAIRS = ("unquote", "rename-case")  # on a server, where nothing else is named
 CONTRACTS = ("schema", "binder")
@@ -62,6 +64,9 @@ class Guarded:
         self, schema: Any, rules: Rules, *, drops_undeclared: bool = False, binders_own: Collection[str] = ()
     ) -> None:
         self._rules = rules
+        self._schema = schema
+        self._drops_undeclared = drops_undeclared
+        self._beside: dict[frozenset[str], Guarded] = {}  # by the names that an author fills in
         self.binders_own = frozenset(binders_own)
         published = _left_to_the_binder(schema, binders_own)
         closed = _closed(published) if drops_undeclared else published
@@ -82,6 +87,18 @@ class Guarded:
             return msgspec.structs.replace(first, problems=refused)
         fit = fit_value(self.engine, first.arguments)
         return msgspec.structs.replace(fit, changes=(*first.changes, *fit.changes))
+
+    def fit_beside(self, fit: Fit, arrived: dict[str, Any]) -> Fit:
+        """The fit of arguments that hold what is no JSON: of all the rest."""
+        added = {name: value for name, value in arrived.items() if not is_json(value)}
+        if not added:
+            return fit
+        names = self.binders_own.union(added)
+        if names not in self._beside:
+            dropping = self._drops_undeclared
+            self._beside[names] = Guarded(self._schema, self._rules, drops_undeclared=dropping, binders_own=names)
+        fit = self._beside[names].fit({**arrived, **dict.fromkeys(added)})
+        return msgspec.structs.replace(fit, arguments={**fit.arguments, **added})
 
     def is_right(self, arguments: Any) -> bool:
         """Whether arguments certainly need no change, and are valid: what most calls are, and the shortest way."""
@@ -112,7 +129,7 @@ def _left_to_the_binder(schema: Any, names: Collection[str]) -> Any:
     declared = schema.get("properties") if isinstance(schema, dict) else None
     if not names or not isinstance(declared, dict):
         return schema
-    return {**schema, "properties": {name: {} if name in names else part for name, part in declared.items()}}
+    return {**schema, "properties": {**declared, **{name: {} for name in names}}}
 
 
 def _closed(schema: Any) -> Any:
@@ -133,13 +150,19 @@ class Sent:
             text = spelled_object(sent, rules.repairs) if isinstance(sent, str) else None
             self.spelled_out = None if text is None else json_text.loads(text)
 
+    def spells_none(self, name: Any) -> bool:
+        """Whether these are the arguments of a call by that name, and nobody can read them."""
+        return self.odd and self.spelled_out is None and isinstance(name, str)
+
     def fitted(self, guarded: Guarded, arrived: dict[str, Any] | None) -> Fit:
-        """Fit the arguments as they arrived behind all that stands in between, or what is none."""
-        if not self.odd:
-            return guarded.fit(arrived)
-        if self.spelled_out is None:
+        """Fit the arguments as they arrived behind all that stands in between, or what spells none."""
+        if self.odd and self.spelled_out is None:
             return guarded.fit(self._sent)
         fit = guarded.fit(arrived)
+        if not fit.ok and isinstance(arrived, dict):
+            fit = guarded.fit_beside(fit, arrived)
+        if not self.odd:
+            return fit
         return msgspec.structs.replace(fit, changes=(Change((), UNQUOTE, self._sent, None), *fit.changes))
 
 

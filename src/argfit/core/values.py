@@ -68,6 +68,20 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+def is_json(value: Any) -> bool:
+    """Whether a reader of JSON could have given a value."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            pending += part.values()
+        elif isinstance(part, list):
+            pending += part
+        elif part is not None and not isinstance(part, str | int | float | Decimal):
+            return False
+    return True
+
+
 def key_of(value: Any) -> tuple[str, Any] | None:
     """A hashable that two scalars share if and only if they are the same JSON value; None for containers."""
     if isinstance(value, bool):
