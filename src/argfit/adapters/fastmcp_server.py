@@ -4,6 +4,7 @@ Rules
 - A call from the wire is decided on where the tool itself begins: inside every middleware, interceptor and auth check.
   What a tool, or a program, calls in process is theirs, and goes as if there were no guard.
 - All that stand in between see what the tool will get: the object that a text spells; and the errors FastMCP raises.
+  What spells no object comes to none of them: it ends where the SDK reads it.
 - The arguments part of the tool's own pydantic schema binds, once; the function gets what was bound.
 - The tool's own refusal keeps its text; a fault stays FastMCP's to log, and tells the caller nothing.
 """
@@ -28,6 +29,7 @@ from mcp_types import CallToolRequestParams, TextContent
 from pydantic import ValidationError as BindError
 
 from argfit.adapters.fastmcp_binder import Binder
+from argfit.adapters.mcp_calls import no_object
 from argfit.adapters.pydantic_binder import faults
 from argfit.core import record, refusal
 from argfit.core.choices import chosen, repairs_named
@@ -37,7 +39,7 @@ from argfit.log import LOGGER, Notes, write
 
 _CALL, _LIST = "tools/call", "tools/list"
 _OWN_TOOLS = "fastmcp.server.transforms."  # of which some call on what their caller names
-_HOSTS = "Error calling tool"  # how the text of a fault begins that FastMCP tells
+_HOSTS = ("Error calling tool '", 'Error calling tool "')  # how the text of a fault begins that FastMCP tells
 _VARIANTS = 8  # of one tool, that are kept compiled
 _KEPT = 10_000  # tools, and names of tools
 
@@ -63,7 +65,6 @@ def guard(
         calls = _Calls(rules, server)
         server.middleware.insert(0, _Outcome(calls))
         calls.stand_last()
-        server.add_transform(_Tools(calls))
         server._mcp_server.middleware.insert(0, calls.let_in)  # noqa: SLF001 - no public way
     elif made.calls.rules != rules:
         raise ValueError("this server is guarded already, by other rules; guard it once")
@@ -86,16 +87,19 @@ class _Call(Sent):
             self._handed_on_by.is_told()
 
 
-class _HandedOn(NamedTuple):
-    """A tool of FastMCP's own is at work, that calls another one as its caller asks."""
+class _Way(NamedTuple):
+    """How far a request came: with a call from the wire, or in a call that is made in process."""
 
-    by: _Call
+    request: Any
+    call: _Call | None
+    at: str
 
 
-# What a task is in: the middleware of a call from the wire, or that of one in process (False), or a tool that hands
-# calls on; and the call from the wire that is about to reach its tool. Nothing that FastMCP passes tells them apart.
-_CHAIN: ContextVar["_Call | _HandedOn | bool | None"] = ContextVar("argfit_chain", default=None)
-_REACHING: ContextVar["_Call | None"] = ContextVar("argfit_reaching", default=None)
+# In all middleware, about to reach the tool, in the tool, or in one of FastMCP's own that calls another as its caller
+# asks. Nothing that FastMCP passes tells them apart; and a task that is started on the way, for another request, too,
+# starts with what its starter was on.
+_BETWEEN, _REACHING, _INSIDE, _HANDING_ON = "between", "reaching", "inside", "handing on"
+_WAY: ContextVar[_Way | None] = ContextVar("argfit_way", default=None)
 
 
 class _Calls:
@@ -105,6 +109,7 @@ class _Calls:
         self.rules = rules
         self._server = server
         self._innermost = _Innermost()
+        self._tools = _Tools(self)
         self.names: set[str] = set()
         self._on_their_way: dict[tuple[int, Any], _Call] = {}  # by session and request
 
@@ -113,14 +118,19 @@ class _Calls:
         params = ctx.params
         if ctx.method != _CALL or not isinstance(params, dict):
             return await call_next(ctx)
-        call = _Call(params.get("name"), params.get("arguments"), self.rules)
-        if call.odd:
-            ctx = replace(ctx, params={**params, "arguments": call.spelled_out or {}})
+        name = params.get("name")
+        call = _Call(name, params.get("arguments"), self.rules)
+        if call.spelled_out is not None:
+            ctx = replace(ctx, params={**params, "arguments": call.spelled_out})
         key = (id(ctx.session), str(ctx.request_id))
         self._on_their_way[key] = call
         self.stand_last()
         try:
             return await call_next(ctx)
+        except Exception:
+            if not call.spells_none(name):
+                raise
+            return no_object(self._server._mcp_server, call, ctx, self._known_as(name))  # noqa: SLF001 - no public way
         finally:
             self._on_their_way.pop(key, None)
 
@@ -130,27 +140,33 @@ class _Calls:
             self.names.update(names)
 
     def stand_last(self) -> None:
-        """Stand behind all middleware, also behind what was added since."""
-        middleware = self._server.middleware
-        if not middleware or middleware[-1] is not self._innermost:
-            middleware[:] = [*(one for one in middleware if one is not self._innermost), self._innermost]
+        """Stand behind all middleware and all transforms, also behind what was added since."""
+        _move_last(self._server.middleware, self._innermost)
+        _move_last(self._server._transforms, self._tools)  # noqa: SLF001 - no public way
 
-    def from_the_wire(self, name: str, arguments: Any) -> _Call | None:
+    def from_the_wire(self, request: Any, name: str, arguments: Any) -> _Call | None:
         """The call from the wire whose middleware begins here; None for a call in process."""
-        chain = _CHAIN.get()
-        if isinstance(chain, _HandedOn):
-            return _Call(name, arguments, self.rules, chain.by)
-        request = fastmcp_request_ctx.get()
-        if request is None or chain is not None:
+        if request is None or request._srctx.method != _CALL:  # noqa: SLF001 - no public way
             return None
+        way = _WAY.get()
+        if way is not None and way.request is request:
+            return _Call(name, arguments, self.rules, way.call) if way.at == _HANDING_ON else None
         known = self._on_their_way.get((id(request.session), str(request.request_id)))
         return known or _Call(name, arguments, self.rules)  # it came to a server that this one is mounted in
 
     def refused(self, call: _Call, name: str) -> None:
         """Write that a call was refused, once."""
         if not call.told:
-            write(record.refused(name if name in self.names else record.NO_TOOL))
+            write(record.refused(self._known_as(name)))
         call.is_told()
+
+    def _known_as(self, name: Any) -> str:
+        return name if name in self.names else record.NO_TOOL
+
+
+def _move_last(standing: list[Any], last: Any) -> None:
+    if not standing or standing[-1] is not last:
+        standing[:] = [*(one for one in standing if one is not last), last]
 
 
 class _Misfit(FastMCPError):
@@ -184,13 +200,15 @@ class _Outcome(Middleware):
         return result
 
     async def _call(self, context: Any, call_next: Any) -> Any:
+        self.calls.stand_last()
         name = context.message.name
-        call = self.calls.from_the_wire(name, context.message.arguments)
-        before = _CHAIN.set(call or False)
+        request = fastmcp_request_ctx.get()
+        call = self.calls.from_the_wire(request, name, context.message.arguments)
+        before = _WAY.set(_Way(request, call, _BETWEEN))
         try:
             return await (call_next(context) if call is None else self._seen(call, name, context, call_next))
         finally:
-            _CHAIN.reset(before)
+            _WAY.reset(before)
 
     async def _seen(self, call: _Call, name: str, context: Any, call_next: Any) -> Any:
         try:
@@ -219,14 +237,14 @@ class _Innermost(Middleware):
 
     async def __call__(self, context: Any, call_next: Any) -> Any:
         """Say so; what is called in process goes by."""
-        chain = _CHAIN.get()
-        if not isinstance(chain, _Call) or not isinstance(context.message, CallToolRequestParams):
+        way = _WAY.get()
+        if way is None or way.call is None or not isinstance(context.message, CallToolRequestParams):
             return await call_next(context)
-        before = _REACHING.set(chain)
+        before = _WAY.set(way._replace(at=_REACHING))
         try:
             return await call_next(context)
         finally:
-            _REACHING.reset(before)
+            _WAY.reset(before)
 
 
 def _is_fault(error: ToolError) -> bool:
@@ -248,7 +266,7 @@ class _Tools(Transform):
             return None
         known = self._known.setdefault(tool.key, [])
         for compiled in known:
-            if compiled.stood_in_for is tool and compiled.seen == vars(tool):
+            if compiled.stood_in_for is tool and compiled.seen == vars(tool) and compiled.destroys is _destroys(tool):
                 return compiled.stand_in
         return (await self._compiled(tool, known)).standing_in_for(tool, self._calls)
 
@@ -276,13 +294,17 @@ async def _origin(tool: Tool) -> Tool:
     return found
 
 
+def _destroys(tool: Any) -> bool:
+    return getattr(tool.annotations, "destructive_hint", None) is True
+
+
 class _Compiled:
     """What is worked out once for a tool, however many copies of it FastMCP makes."""
 
     def __init__(self, tool: Tool, origin: Tool, rules: Rules) -> None:
         self._made_of = (getattr(tool, "fn", None), tool.parameters, tool.annotations)
-        destroys = getattr(tool.annotations, "destructive_hint", None) is True
-        rules = rules.for_destroying() if destroys else rules
+        self.destroys = _destroys(tool)
+        rules = rules.for_destroying() if self.destroys else rules
         binder = Binder(origin) if isinstance(origin, FunctionTool) else None
         self.binder = binder if origin is tool else None
         self.hands_on = str(getattr(getattr(tool, "fn", None), "__module__", "")).startswith(_OWN_TOOLS)
@@ -296,6 +318,7 @@ class _Compiled:
         """Whether a tool is the same to its guard."""
         function, parameters, annotations = self._made_of
         same = getattr(tool, "fn", None) is function and tool.annotations == annotations
+        same = same and self.destroys is _destroys(tool)
         return same and (tool.parameters is parameters or tool.parameters == parameters)
 
     def standing_in_for(self, tool: Tool, calls: _Calls) -> Tool:
@@ -309,15 +332,16 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
     """A copy of a tool with its guard before it, for calls from the wire."""
     guarded = tool.model_copy()
     binder = compiled.binder
-    bound = None if binder is None or type(tool).run is not FunctionTool.run else binder.bound(tool)
+    is_its_own = type(tool).run is not FunctionTool.run or type(tool)._run is not FunctionTool._run  # noqa: SLF001 - likewise
+    bound = None if binder is None or is_its_own else binder.bound(tool)
 
     async def run(arguments: dict[str, Any]) -> Any:
-        call = _REACHING.get()
-        if call is None:
+        way = _WAY.get()
+        call = None if way is None or way.at != _REACHING else way.call
+        if way is None or call is None:
             return await tool._run(arguments)  # noqa: SLF001 - what FastMCP calls
         calls.learn([call.name])
-        before = _REACHING.set(None)  # what the tool calls is its own
-        chain = _CHAIN.set(_HandedOn(call) if compiled.hands_on else call)
+        before = _WAY.set(way._replace(at=_HANDING_ON if compiled.hands_on else _INSIDE))
         try:
             return await _decide(tool, bound, compiled, call, arguments)
         except AuthorizationError as error:
@@ -329,8 +353,7 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
                 calls.refused(call, call.name)
             raise
         finally:
-            _CHAIN.reset(chain)
-            _REACHING.reset(before)
+            _WAY.reset(before)
 
     object.__setattr__(guarded, "_run", run)  # a model's method, for this one copy
     return guarded
@@ -355,7 +378,8 @@ async def _decide(tool: Tool, takes_bound: Tool | None, compiled: _Compiled, cal
     except NotFoundError as error:
         if not compiled.hands_on:
             raise
-        raise ToolError(f"{_HOSTS} {call.name!r}: {error}") from None  # it was the caller who named what there is not
+        # it was the caller who named what there is not
+        raise ToolError(f"Error calling tool {call.name!r}: {error}") from None
     except (FastMCPError, BindError) as error:
         if isinstance(error, ToolError | AuthorizationError | _Misfit | _Fault):
             raise
@@ -365,8 +389,9 @@ async def _decide(tool: Tool, takes_bound: Tool | None, compiled: _Compiled, cal
             LOGGER.exception("MCP tool %s failed.", call.name, extra={"tool": call.name})
             raise _Fault(call.name) from error
         fit = guarded.refused_by_binder(fit, faults(cause))
+    if not call.told:
+        write(record.misfit(call.name, guarded.engine.plan, fit.problems))
     call.is_told()
-    write(record.misfit(call.name, guarded.engine.plan, fit.problems))
     raise _Misfit(call.name, fit)
 
 

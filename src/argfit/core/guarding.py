@@ -156,12 +156,12 @@ class Sent:
 
     def fitted(self, guarded: Guarded, arrived: dict[str, Any] | None) -> Fit:
         """Fit the arguments as they arrived behind all that stands in between, or what spells none."""
-        if self.odd and self.spelled_out is None:
+        if self.odd and arrived is None:
             return guarded.fit(self._sent)
         fit = guarded.fit(arrived)
         if not fit.ok and isinstance(arrived, dict):
             fit = guarded.fit_beside(fit, arrived)
-        if not self.odd:
+        if self.spelled_out is None:
             return fit
         return msgspec.structs.replace(fit, changes=(Change((), UNQUOTE, self._sent, None), *fit.changes))
 
