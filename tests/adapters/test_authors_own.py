@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 from fastmcp import Client as FastClient
 from fastmcp import Context, FastMCP
-from fastmcp.exceptions import ToolError
+from fastmcp.exceptions import ToolError as FastToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.middleware.caching import ResponseCachingMiddleware
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
@@ -19,6 +19,7 @@ from fastmcp.tools.tool_transform import ToolTransformConfig
 from mcp import Client
 from mcp.server import MCPServer, Server
 from mcp.server.extension import Extension
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools.base import Tool as McpTool
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -61,12 +62,14 @@ def amount(n: int = 0) -> str:
 
 
 async def inner(server: MCPServer[Any], got: list[str]) -> None:
-    try:
-        result = await server.call_tool("on", {"day": DAY})
-    except ToolError as error:
-        got.append(str(error))
-    else:
-        got.append(result.content[0].text)  # type: ignore[union-attr]
+    for day in (DAY, "s3cret"):
+        try:
+            got.append(said_in(await server.call_tool("on", {"day": day})))
+        except ToolError as error:
+            got.append(str(error).splitlines()[0])
+
+
+AS_EVER = [f"{DAY!r} 0", "Error executing tool on: 1 validation error for onArguments"]
 
 
 @BOTH
@@ -83,7 +86,7 @@ def test_what_a_middleware_calls_in_process_is_its_own(era: str) -> None:
 
     server.middleware.append(asks)
     said = call(mcp_server.guard(server), era, "amount", {"n": "5"})
-    assert (said.text, got, said.lines) == ("5", [f"{DAY!r} 0"], [])
+    assert (said.text, got, said.lines) == ("5", AS_EVER, [])
 
 
 @BOTH
@@ -102,7 +105,7 @@ def test_what_an_extension_calls_in_process_is_its_own(era: str) -> None:
     server.tool()(amount)
     said = call(mcp_server.guard(server), era, "amount", {"n": "five"})
     assert said.text == SAYS.format("amount", "n must be a whole number.")
-    assert got == [f"{DAY!r} 0"]
+    assert got == AS_EVER
 
 
 class Adding(MCPServer[Any]):
@@ -264,6 +267,18 @@ def test_what_a_tool_calls_in_process_goes_through_the_policies_added_after_the_
     said = call(server, era, "relay", {"n": 5.0})
     assert "Forbidden" in said.text
     assert way == ["policy relay", "tool relay", "policy delete"]
+
+
+@BOTH
+def test_what_a_lowlevel_tool_calls_in_process_goes_as_it_is(era: str) -> None:
+    async def tool(ctx: Any, params: Any) -> Any:
+        again = server.get_request_handler("tools/call")
+        if params.name == "relay" and again is not None:
+            return await again.handler(ctx, CallToolRequestParams(name="delete", arguments={"n": "five"}))
+        return said_by(f"{params.arguments}")
+
+    server: Server[Any] = Server("s", on_list_tools=listed, on_call_tool=tool)
+    assert call(mcp_server.guard(server), era, "relay", {"n": 5.0}).text == "{'n': 'five'}"
 
 
 def test_a_dict_that_cannot_be_written_is_a_fault_in_both_eras() -> None:
@@ -509,7 +524,7 @@ def test_a_tools_own_words_that_begin_as_fastmcps_do_are_told() -> None:
         try:
             return str(1 / 0)
         except ZeroDivisionError as error:
-            raise ToolError("Error calling tool pump: out of fuel") from error
+            raise FastToolError("Error calling tool pump: out of fuel") from error
 
     server: FastMCP[Any] = FastMCP("s")
     server.tool(pump)

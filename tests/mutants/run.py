@@ -97,9 +97,7 @@ MUTATIONS = [
         'raise TypeError("the result of a tool cannot be sent") from error',
         "raise",
     ),
-    Mutation(
-        "a result of any kind is passed on", LOW, "    if result is None or isinstance(result, dict):", "    if True:"
-    ),
+    Mutation("a result of any kind is passed on", LOW, "    if result is None:\n", "    if True:\n"),
     Mutation(
         "what is required is not asked for",
         "core/check.py",
@@ -172,20 +170,51 @@ MUTATIONS = [
     Mutation(
         "a text is shown to nobody as the object it spells",
         CALLS,
-        'ctx = replace(ctx, params={**params, "arguments": call.spelled_out or {}})',
+        'ctx = replace(ctx, params={**params, "arguments": call.spelled_out})',
         'ctx = replace(ctx, params={**params, "arguments": {}})',
     ),
     Mutation(
         "a call that is made in process is taken for one from the wire",
         FAST,
-        "        if request is None or chain is not None:",
-        "        if request is None:",
+        "call) if way.at == _HANDING_ON else None",
+        "call)",
     ),
     Mutation(
         "what FastMCP's search hands on is not guarded",
         FAST,
-        "        if isinstance(chain, _HandedOn):",
-        "        if False:",
+        "call) if way.at == _HANDING_ON else None",
+        "call) if False else None",
+    ),
+    Mutation(
+        "a task that is started on the way of a call is taken to be on it",
+        FAST,
+        "way is not None and way.request is request",
+        "way is not None",
+    ),
+    Mutation("what a resource calls is taken for a call from the wire", FAST, " or request._srctx.method != _CALL", ""),
+    Mutation(
+        "a transform that comes later stands behind the guard",
+        FAST,
+        "        _move_last(self._server._transforms, self._tools)",
+        "        _move_last([], self._tools)",
+    ),
+    Mutation(
+        "a value that is no JSON is judged", GUARDING, "if not fit.ok and isinstance(arrived, dict):", "if False:"
+    ),
+    Mutation(
+        "a call that is made in process by a middleware is taken for one from the wire",
+        MCP,
+        "return call if ctx is not None and call.is_of(ctx) else None",
+        "return call",
+    ),
+    Mutation(
+        "what a tool makes of its arguments is not asked for", MCP, "            bound.is_exposed()", "            pass"
+    ),
+    Mutation(
+        "what spells no object is told as the SDK tells it",
+        CALLS,
+        'if call.came or not call.spells_none(params.get("name")):',
+        "if True:",
     ),
     Mutation(
         "what an MCPServer's tool calls is taken for a call from the wire",
@@ -224,8 +253,8 @@ MUTATIONS = [
     Mutation(
         "only the schema decides",
         MCP,
-        "                fit, bound = guarded.refused_by_binder(fit, faults(error)), None\n            except Exception",
-        "                bound.values_bound = dict(fit.arguments)\n            except Exception",
+        "                fit = guarded.refused_by_binder(fit, faults(error))",
+        "                bound = cast(_Bound, dict(fit.arguments))",
     ),
     Mutation(
         "only the binder decides", GUARDING, 'if fit.ok or self._rules.contract == "schema" or not', "if fit.ok or not"
@@ -233,14 +262,14 @@ MUTATIONS = [
     Mutation(
         "an author's own validator is overruled",
         BINDER,
-        "        if name in fields and has_own(fields[name], definitions.values())",
+        "        if has_own(field, definitions.values())",
         "        if False",
     ),
     Mutation(
         "a binder binds twice",
         MCP,
-        "        return arguments.values_bound",
-        "        return dict(self.binder.validate_arguments(dict(arguments)))",
+        "            if values is not None:",
+        "            if False:",
     ),
     Mutation(
         "the arguments are looked at before the caller",
