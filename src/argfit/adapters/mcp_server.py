@@ -7,8 +7,7 @@ Rules
 - The tool's own refusal keeps its text; a fault stays the SDK's to log, and tells the caller nothing.
 """
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from mcp.server import MCPServer, Server
@@ -73,32 +72,35 @@ class _Misfit(ToolError):
 class _Bound(dict[str, Any]):
     """Arguments as they were fitted, on their way to the binder, with what it made of them."""
 
-    def __init__(self, fitted: dict[str, Any], binder: FuncMetadata, bind: Callable[[], dict[str, Any]]) -> None:
+    made: dict[str, Any] | None = None  # what they were bound to, until that is taken
+    error: Exception | None = None  # or why they cannot be, which is no fault of theirs
+    was: Any = None  # what they were, where somebody may alter them on the way
+
+    def __init__(self, fitted: dict[str, Any], guarded: Guarded, fit: Fit | None, binder: FuncMetadata) -> None:
         super().__init__(fitted)
         self.binder = binder
-        self._bind = bind
-        self._was: Any = None  # known only where somebody may alter them on the way
-        self._values: dict[str, Any] | None = None
-        self._error: Exception | None = None
+        self._judged = guarded, fit
         try:
-            self._values = bind()
+            self.made = self._bind()
         except ValidationError:
             raise
         except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
-            self._error = error
+            self.error = error
 
-    def is_exposed(self) -> None:
-        """Somebody may alter them on the way, or come with them more than once."""
-        self._was = _copied(dict(self))
+    def _bind(self) -> dict[str, Any]:
+        guarded, fit = self._judged
+        binder = self.binder
+        as_read = dict(self) if fit is None else _as_read(binder, guarded, fit)
+        return binder.arg_model.model_validate(as_read).model_dump_one_level()
 
-    def values_bound(self) -> dict[str, Any] | None:
+    def taken(self) -> dict[str, Any] | None:
         """What they were bound to, anew each time; None where somebody altered them."""
-        if self._was is not None and not same(dict(self), self._was):
+        if self.was is not None and not same(dict(self), self.was):
             return None
-        if self._error is not None:
-            raise self._error
-        values, self._values = self._values, None
-        return self._bind() if values is None else values
+        if self.error is not None:
+            raise self.error
+        made, self.made = self.made, None
+        return self._bind() if made is None else made
 
 
 def _copied(value: Any) -> Any:
@@ -115,7 +117,7 @@ def _hand_on_what_was_bound() -> None:
 
     def validate_arguments(self: FuncMetadata, arguments_to_validate: dict[str, Any]) -> dict[str, Any]:
         if isinstance(arguments_to_validate, _Bound) and arguments_to_validate.binder is self:
-            values = arguments_to_validate.values_bound()
+            values = arguments_to_validate.taken()
             if values is not None:
                 return values
         return bind(self, arguments_to_validate)
@@ -128,13 +130,15 @@ class _OfMcpServer(Guard):
 
     def __init__(self, server: MCPServer[Any], rules: Rules) -> None:
         super().__init__(server._lowlevel_server, rules, rules)  # noqa: SLF001 - no public way
-        self._call_tool = server.call_tool
         self._tools: dict[str, tuple[tuple[Any, Any, bool], Guarded]] = {}
         self._tool_manager = server._tool_manager  # noqa: SLF001 - no public way
         self._run_tool: Any = self._tool_manager.call_tool
-        server.call_tool = self.call_tool  # type: ignore[method-assign] # what every call from the wire ends in
-        self._tool_manager.call_tool = self.run_tool  # type: ignore[method-assign] # and what that ends in
+        self._tool_manager.call_tool = self.run_tool  # type: ignore[method-assign] # what every call from the wire ends in
         self._is_sdks = getattr(self._run_tool, "__func__", None) is ToolManager.call_tool
+        self._call_tool: Any = server.call_tool
+        self._is_seen_outside = getattr(self._call_tool, "__func__", None) is not MCPServer.call_tool
+        if self._is_seen_outside:  # what its author put around a call sees what the SDK would raise
+            server.call_tool = self.call_tool  # type: ignore[method-assign]
         _hand_on_what_was_bound()
 
     def knows(self, name: str) -> bool:
@@ -149,31 +153,39 @@ class _OfMcpServer(Guard):
         call.came = True
         try:
             return await self._call_tool(name, arguments, *args, **kwargs)
-        except MCPError:
-            raise
-        except _Misfit as misfit:
-            return misfit.result
-        except (UnexpectedToolError, UnexpectedResourceError) as error:
-            call.told = True
-            raise UnexpectedToolError(refusal.fault_of(name)) from error
-        except (ToolError, ResourceError) as error:
-            return error_of(str(error))
-        except Exception as error:
-            call.told = True
-            raise UnexpectedToolError(refusal.fault_of(name)) from error
+        except Exception as error:  # noqa: BLE001 - raised again, but for refusals
+            return self._outcome(name, call, error)
 
     async def run_tool(self, name: str, arguments: dict[str, Any], context: Any, *args: Any, **kwargs: Any) -> Any:
         """Decide on a call from the wire, behind all that a server's author put around `call_tool`."""
         call = self._from_the_wire(context)
-        tool = None if call is None else self._tool_manager.get_tool(name)
-        if call is None or tool is None:
+        if call is None:
             return await self._run_tool(name, arguments, context, *args, **kwargs)
-        bound = self._bind(tool, arguments, call)
+        call.came = True
         before = COMING.set(None)
         try:
+            tool = self._tool_manager.get_tool(name)
+            bound = arguments if tool is None else self._bind(tool, arguments, call)
             return await self._run_tool(name, bound, context, *args, **kwargs)
+        except Exception as error:
+            if self._is_seen_outside:
+                raise
+            return self._outcome(name, call, error)
         finally:
             COMING.reset(before)
+
+    @staticmethod
+    def _outcome(name: str, call: Call, error: Exception) -> CallToolResult:
+        """What a caller is told of an error: a refusal as it is; a fault, and a protocol error, are the SDK's."""
+        if isinstance(error, MCPError):
+            raise error
+        if isinstance(error, _Misfit):
+            return error.result
+        is_refusal = isinstance(error, ToolError | ResourceError)
+        if not is_refusal or isinstance(error, UnexpectedToolError | UnexpectedResourceError):
+            call.told = True
+            raise UnexpectedToolError(refusal.fault_of(name)) from error
+        return error_of(str(error))
 
     def _from_the_wire(self, context: Any) -> Call | None:
         """The call from the wire that comes to its tool now; None for one that is made in process."""
@@ -186,21 +198,26 @@ class _OfMcpServer(Guard):
 
     def _bind(self, tool: Tool, arguments: dict[str, Any], call: Call) -> _Bound:
         """The arguments of a call that may run, bound; raises `_Misfit` where it may not."""
-        binder = tool.fn_metadata
         guarded = self._guarded(tool)
-        fit = call.fitted(guarded, arguments if type(arguments) is dict else dict(arguments))
-        bound = None
-        if not guarded.decides(fit):
-            try:
-                bound = _Bound(fit.arguments, binder, partial(_values_of, binder, guarded, fit))
-            except ValidationError as error:
-                fit = guarded.refused_by_binder(fit, faults(error))
-        self.notes.take(tool.name, guarded.engine.plan, fit)
-        if bound is None:
-            raise _Misfit(self.refused(tool.name, guarded, fit, call))
+        fit = None
+        if call.odd or guarded.binders_own or type(arguments) is not dict or not guarded.is_right(arguments):
+            fit = call.fitted(guarded, dict(arguments))
+            if guarded.decides(fit):
+                raise self._misfit(tool, guarded, fit, call)
+        try:
+            bound = _Bound(arguments if fit is None else fit.arguments, guarded, fit, tool.fn_metadata)
+        except ValidationError as error:
+            fit = guarded.refused_by_binder(fit or Fit(True, arguments), faults(error))
+            raise self._misfit(tool, guarded, fit, call) from None
+        if fit is not None:
+            self.notes.take(tool.name, guarded.engine.plan, fit)
         if not self._is_sdks or getattr(tool.run, "__func__", None) is not Tool.run:
-            bound.is_exposed()
+            bound.was = _copied(dict(bound))
         return bound
+
+    def _misfit(self, tool: Tool, guarded: Guarded, fit: Fit, call: Call) -> _Misfit:
+        self.notes.take(tool.name, guarded.engine.plan, fit)
+        return _Misfit(self.refused(tool.name, guarded, fit, call))
 
     def _guarded(self, tool: Tool) -> Guarded:
         model = tool.fn_metadata.arg_model
@@ -218,12 +235,8 @@ class _OfMcpServer(Guard):
         return guarded
 
 
-def _values_of(binder: FuncMetadata, guarded: Guarded, fit: Fit) -> dict[str, Any]:
-    """What arguments bind to; the SDK reads text as JSON where it does not fit as it is."""
-    return binder.arg_model.model_validate(_as_read(binder, guarded, fit)).model_dump_one_level()
-
-
 def _as_read(binder: FuncMetadata, guarded: Guarded, fit: Fit) -> dict[str, Any]:
+    """The arguments to bind: the SDK reads text as JSON where it does not fit as it is."""
     arguments: dict[str, Any] = fit.arguments
     if not fit.problems and not guarded.binders_own:
         return arguments
