@@ -76,31 +76,26 @@ class OfLowlevel(Guard):
             call = COMING.get()
             if call is None or call.guard is not self or not call.is_of(ctx):
                 return await handler(ctx, params)
-            return await self._decided(call, handler, ctx, params)
+            call.came = True
+            before = COMING.set(None)  # what it calls, or calls on with what it was given, is its own
+            try:
+                tool = self._listed.get(_caller(), _NONE).get(params.name)
+                guarded = None if tool is None or call.odd else tool.guarded
+                if guarded is None or not guarded.is_right(params.arguments):
+                    refused = await self._refused(call, params)
+                    if refused is not None:
+                        return refused
+                return _sendable(await handler(ctx, params))
+            except MCPError:
+                raise
+            except Exception:  # noqa: BLE001 - logged with its traceback
+                call.told = True
+                LOGGER.exception("MCP tool %s failed.", params.name, extra={"tool": params.name})
+                return error_of(refusal.fault_of(params.name))
+            finally:
+                COMING.reset(before)
 
         return handle
-
-    async def _decided(self, call: Call, handler: Any, ctx: Context, params: Any) -> Any:
-        """Refuse a call, or let a handler answer it: what that calls on, with what it was given, is its own."""
-        call.came = True
-        name = params.name
-        before = COMING.set(None)
-        try:
-            tool = self._listed.get(_caller(), _NONE).get(name)
-            guarded = None if tool is None or call.odd else tool.guarded
-            if guarded is None or not guarded.is_right(params.arguments):
-                refused = await self._refused(call, params)
-                if refused is not None:
-                    return refused
-            return _sendable(await handler(ctx, params))
-        except MCPError:
-            raise
-        except Exception:  # noqa: BLE001 - logged with its traceback
-            call.told = True
-            LOGGER.exception("MCP tool %s failed.", name, extra={"tool": name})
-            return error_of(refusal.fault_of(name))
-        finally:
-            COMING.reset(before)
 
     async def _refused(self, call: Call, params: Any) -> CallToolResult | None:
         """Fit a call by the listing of this caller, read anew on a miss and before a change; or refuse it."""
@@ -178,7 +173,7 @@ def _tools_of(listed: Any) -> dict[str, _Listed]:
 
 def _sendable(result: Any) -> Any:
     """A handler's result; TypeError where the SDK would not even look at it, ValueError where it cannot write it."""
-    if isinstance(result, BaseModel):
+    if type(result) is CallToolResult or isinstance(result, BaseModel):  # to ask for any model costs as much as to fit
         if getattr(result, "structured_content", None) is not None or getattr(result, "meta", None):
             result.model_dump_json()
         return result

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from mcp.server import MCPServer, Server
-from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedResourceError, UnexpectedToolError
 from mcp.server.mcpserver.tools.base import Tool
 from mcp.server.mcpserver.tools.tool_manager import ToolManager
@@ -190,10 +189,10 @@ class _OfMcpServer(Guard):
     def _from_the_wire(self, context: Any) -> Call | None:
         """The call from the wire that comes to its tool now; None for one that is made in process."""
         call = COMING.get()
-        if call is None or call.guard is not self or not isinstance(context, Context):
+        if call is None or call.guard is not self:
             return None
-        private = context.__pydantic_private__ or {}  # to ask the property costs as much as to fit
-        ctx = private["_request_context"]
+        private = getattr(context, "__pydantic_private__", None)  # to ask its property costs as much as to fit
+        ctx = None if private is None else private["_request_context"]
         return call if ctx is not None and call.is_of(ctx) else None
 
     def _bind(self, tool: Tool, arguments: dict[str, Any], call: Call) -> _Bound:
