@@ -192,44 +192,45 @@ class _Outcome(Middleware):
 
     async def __call__(self, context: Any, call_next: Any) -> Any:
         """See a call, or a listing; FastMCP's own way to the hooks takes six steps for each."""
-        if isinstance(context.message, CallToolRequestParams):
-            return await self._call(context, call_next)
-        result = await call_next(context)
-        if context.method == _LIST and isinstance(result, list | tuple):
-            self.calls.learn(tool.name for tool in result)
-        return result
-
-    async def _call(self, context: Any, call_next: Any) -> Any:
+        if not isinstance(context.message, CallToolRequestParams):
+            result = await call_next(context)
+            if context.method == _LIST and isinstance(result, list | tuple):
+                self.calls.learn(tool.name for tool in result)
+            return result
         self.calls.stand_last()
         name = context.message.name
         request = fastmcp_request_ctx.get()
         call = self.calls.from_the_wire(request, name, context.message.arguments)
         before = _WAY.set(_Way(request, call, _BETWEEN))
         try:
-            return await (call_next(context) if call is None else self._seen(call, name, context, call_next))
+            result = await call_next(context)
+        except FastMCPError as error:
+            if call is None:
+                raise
+            return self._told(call, name, error)
         finally:
             _WAY.reset(before)
-
-    async def _seen(self, call: _Call, name: str, context: Any, call_next: Any) -> Any:
-        try:
-            result = await call_next(context)
-        except _Misfit as misfit:
-            return misfit.result
-        except _Fault as fault:
-            return _error(str(fault))
-        except AuthorizationError as error:
-            self.calls.refused(call, name)
-            return _error(str(error))
-        except ToolError as error:
-            if not _is_fault(error):
-                self.calls.refused(call, name)
-                raise
-            if isinstance(error.__cause__, MCPError):
-                raise
-            return _error(refusal.fault_of(name))
-        if getattr(result, "is_error", False):
+        if call is not None and getattr(result, "is_error", False):
             self.calls.refused(call, name)
         return result
+
+    def _told(self, call: _Call, name: str, error: FastMCPError) -> ToolResult:
+        """What the caller is told of an error; raises it where that is FastMCP's to tell."""
+        if isinstance(error, _Misfit):
+            return error.result
+        if isinstance(error, _Fault):
+            return _error(str(error))
+        if isinstance(error, AuthorizationError):
+            self.calls.refused(call, name)
+            return _error(str(error))
+        if not isinstance(error, ToolError):
+            raise error
+        if not _is_fault(error):
+            self.calls.refused(call, name)
+            raise error
+        if isinstance(error.__cause__, MCPError):
+            raise error
+        return _error(refusal.fault_of(name))
 
 
 class _Innermost(Middleware):
@@ -240,7 +241,7 @@ class _Innermost(Middleware):
         way = _WAY.get()
         if way is None or way.call is None or not isinstance(context.message, CallToolRequestParams):
             return await call_next(context)
-        before = _WAY.set(way._replace(at=_REACHING))
+        before = _WAY.set(_Way(way.request, way.call, _REACHING))
         try:
             return await call_next(context)
         finally:
@@ -341,7 +342,7 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
         if way is None or call is None:
             return await tool._run(arguments)  # noqa: SLF001 - what FastMCP calls
         calls.learn([call.name])
-        before = _WAY.set(way._replace(at=_HANDING_ON if compiled.hands_on else _INSIDE))
+        before = _WAY.set(_Way(way.request, call, _HANDING_ON if compiled.hands_on else _INSIDE))
         try:
             return await _decide(tool, bound, compiled, call, arguments)
         except AuthorizationError as error:
@@ -362,7 +363,7 @@ def _guarded(tool: Tool, compiled: _Compiled, calls: _Calls) -> Tool:
 async def _decide(tool: Tool, takes_bound: Tool | None, compiled: _Compiled, call: _Call, sent: dict[str, Any]) -> Any:
     """Refuse a call, or run its tool with what was bound."""
     guarded, binder = compiled.guarded, compiled.binder
-    fit = call.fitted(guarded, sent)
+    fit = Fit(True, sent) if not call.odd and guarded.is_right(sent) else call.fitted(guarded, sent)
     bound: dict[str, Any] | None = None if guarded.decides(fit) else fit.arguments
     if bound is not None and binder is not None:
         try:

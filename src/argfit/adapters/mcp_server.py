@@ -208,8 +208,8 @@ class _OfMcpServer(Guard):
         except ValidationError as error:
             fit = guarded.refused_by_binder(fit or Fit(True, arguments), faults(error))
             raise self._misfit(tool, guarded, fit, call) from None
-        if fit is not None:
-            self.notes.take(tool.name, guarded.engine.plan, fit)
+        if fit is not None or guarded.engine.plan.unusable:
+            self.notes.take(tool.name, guarded.engine.plan, fit or Fit(True, arguments))
         if not self._is_sdks or getattr(tool.run, "__func__", None) is not Tool.run:
             bound.was = _copied(dict(bound))
         return bound
