@@ -37,8 +37,8 @@ MUTATIONS = [
     Mutation(
         "no check before an MCPServer's tool",
         MCP,
-        "        if call is None or tool is None:\n            return await self._run_tool",
-        "        if True:\n            return await self._run_tool",
+        "bound = arguments if tool is None else",
+        "bound = arguments if True else",
     ),
     Mutation(
         "no check before a lowlevel tool",
@@ -52,14 +52,14 @@ MUTATIONS = [
     Mutation(
         "protocol errors are caught",
         MCP,
-        "        except MCPError:\n            raise\n        except _Misfit as misfit:\n            return misfit.result\n        except (UnexpectedToolError",
-        "        except _Misfit as misfit:\n            return misfit.result\n        except (MCPError, UnexpectedToolError",
+        "        if isinstance(error, MCPError):",
+        "        if False:",
     ),
     Mutation(
         "an MCPServer's tool's own refusal is not caught",
         MCP,
-        "        except (ToolError, ResourceError) as error:\n            return error_of(str(error))",
-        "        except (ToolError, ResourceError):\n            raise",
+        "        return error_of(str(error))",
+        "        raise error",
     ),
     Mutation(
         "a FastMCP tool's own refusal is not caught",
@@ -70,26 +70,26 @@ MUTATIONS = [
     Mutation(
         "a fault of an MCPServer's tool tells its text",
         MCP,
-        "raise UnexpectedToolError(refusal.fault_of(name)) from error\n        except (ToolError",
-        "raise UnexpectedToolError(str(error.__cause__)) from error\n        except (ToolError",
+        "raise UnexpectedToolError(refusal.fault_of(name)) from error",
+        "raise UnexpectedToolError(str(error.__cause__)) from error",
     ),
     Mutation(
         "a fault of a lowlevel tool tells its text",
         LOW,
-        '            LOGGER.exception("MCP tool %s failed.", name, extra={"tool": name})\n            return error_of(refusal.fault_of(name))',
-        '            LOGGER.exception("MCP tool %s failed.", name, extra={"tool": name})\n            return error_of(str(__import__("sys").exc_info()[1]))',
+        "return error_of(refusal.fault_of(params.name))",
+        'return error_of(str(__import__("sys").exc_info()[1]))',
     ),
     Mutation(
         "a fault of a FastMCP tool tells its text",
         FAST,
-        "            return _error(refusal.fault_of(name))",
-        "            return _error(str(error))",
+        "return _error(refusal.fault_of(name))",
+        "return _error(str(error))",
     ),
     Mutation(
         "what a body raises is told as a bad argument",
         MCP,
-        "        except (UnexpectedToolError, UnexpectedResourceError) as error:",
-        "        except UnexpectedToolError as error:\n            if isinstance(error.__cause__, ValidationError):\n                return _error(refusal.text_of(name, Fit(False, {})))\n            raise\n        except UnexpectedResourceError as error:",
+        "        is_refusal = isinstance",
+        "        if isinstance(error.__cause__, ValidationError):\n            return error_of(refusal.text_of(name, Fit(False, {})))\n        is_refusal = isinstance",
     ),
     Mutation(
         "a result that cannot be sent is a FastMCP tool's refusal",
@@ -208,7 +208,10 @@ MUTATIONS = [
         "return call",
     ),
     Mutation(
-        "what a tool makes of its arguments is not asked for", MCP, "            bound.is_exposed()", "            pass"
+        "what a tool makes of its arguments is not asked for",
+        MCP,
+        "            bound.was = _copied(dict(bound))",
+        "            pass",
     ),
     Mutation(
         "what spells no object is told as the SDK tells it",
@@ -241,8 +244,8 @@ MUTATIONS = [
     Mutation(
         "the binder reads all text as JSON again",
         MCP,
-        "model.model_validate(_as_read(binder, guarded, fit))",
-        "model.model_validate(binder.pre_parse_json(_as_read(binder, guarded, fit)))",
+        "model.model_validate(as_read)",
+        "model.model_validate(binder.pre_parse_json(as_read))",
     ),
     Mutation(
         "FastMCP's binder is asked strictly",
@@ -253,8 +256,8 @@ MUTATIONS = [
     Mutation(
         "only the schema decides",
         MCP,
-        "                fit = guarded.refused_by_binder(fit, faults(error))",
-        "                bound = cast(_Bound, dict(fit.arguments))",
+        "            raise self._misfit(tool, guarded, fit, call) from None",
+        "            return dict(arguments)",
     ),
     Mutation(
         "only the binder decides", GUARDING, 'if fit.ok or self._rules.contract == "schema" or not', "if fit.ok or not"
