@@ -95,6 +95,44 @@ def test_the_digits_are_those_of_the_text() -> None:
     assert (finer.exact, finer.arguments, finer.at_risk) == (False, {"a": 5.0}, (("a",),))
 
 
+@pytest.mark.parametrize(
+    ("raw", "read"),
+    [
+        ("9007199254740993e0", BEYOND),
+        ("9.007199254740993e15", BEYOND),
+        ("9.007199254740993E+15", BEYOND),
+        ("-900719925474099.3e1", -BEYOND),
+        ("900719925474099300e-2", BEYOND),
+        ("12345678901234567891234e1", 123456789012345678912340),
+        ("9007199254740992e0", 2.0**53),
+        ("-7.116421048193807000e18", -7116421048193807000),
+        ("1e23", 1e23),
+        ("1.7976931348623157e308", 1.7976931348623157e308),
+        ("1E5", 1e5),
+    ],
+)
+def test_a_whole_number_keeps_its_digits_however_it_is_written(raw: str, read: Any) -> None:
+    arrived = from_both(sent({"id": float(raw)}), f'{{"id":{raw}}}')
+    assert arrived.exact
+    assert repr(arrived.arguments["id"]) == repr(read)
+
+
+@pytest.mark.parametrize("held", [math.inf, -math.inf])
+@pytest.mark.parametrize("raw", ["1e400", "-1e400", "1" + "0" * 400, "-1" + "0" * 400], ids=lambda raw: raw[:5])
+def test_a_number_beyond_all_floats_has_its_sign_and_is_exact_where_all_its_digits_are_there(
+    raw: str, held: float
+) -> None:
+    struct = Struct()
+    struct.fields["a"].number_value = held
+    arrived = from_both(struct, f'{{"a":{raw}}}')
+    if (held < 0) is not raw.startswith("-"):
+        assert arrived == Arrived({"a": held}, False, (("a",),), (("a",),))
+    elif "e" in raw:
+        assert arrived == Arrived({"a": held}, False, (), (("a",),))
+    else:
+        assert arrived == Arrived({"a": int(raw)}, True)
+
+
 @pytest.mark.parametrize("raw", [None, "", b""], ids=repr)
 def test_without_a_text_the_struct_counts(raw: str | bytes | None) -> None:
     assert from_both(sent({"a": [1, {"b": -(2**60)}]}), raw) == Arrived(

@@ -174,7 +174,7 @@ def _as_double(value: Any) -> Any:
     try:
         return float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else value
     except OverflowError:
-        return math.inf
+        return math.inf if value > 0 else -math.inf
 
 
 def _as_read(value: Any, path: Path, finer: list[Path]) -> Any:
@@ -183,12 +183,17 @@ def _as_read(value: Any, path: Path, finer: list[Path]) -> Any:
         return {name: _as_read(part, (*path, name), finer) for name, part in value.items()}
     if isinstance(value, list):
         return [_as_read(part, (*path, index), finer) for index, part in enumerate(value)]
-    if not isinstance(value, Decimal):
-        return value
-    if value == value.to_integral_value():  # written out, or with an exponent, as a float is
-        return int(value) if int(value.as_tuple().exponent) < 0 else float(value)
-    finer.append(path)
-    return float(value)
+    if isinstance(value, Decimal) and value == value.to_integral_value():
+        return float(value) if _is_a_floats(value) else int(value)
+    if isinstance(value, Decimal) or (isinstance(value, float) and math.isinf(value)):
+        finer.append(path)
+        return float(value)
+    return value
+
+
+def _is_a_floats(value: Decimal) -> bool:
+    """Whether a whole number is written as a float is: the fewest digits by which it is known, and an exponent."""
+    return value.as_tuple() == Decimal(repr(float(value))).as_tuple()
 
 
 def _at_risk(value: Any, path: Path) -> Iterator[Path]:
