@@ -1,7 +1,9 @@
 """The tools of many servers: which schema counts for a call, and what is shown of it."""
 
+import inspect
 import json
 import logging
+import sys
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -323,3 +325,33 @@ def test_what_holds_itself_or_nests_too_deep_is_not_shown() -> None:
     for _ in range(100_000):
         deep = [deep]
     assert ToolCatalog().render("t", looped) == ToolCatalog().render("t", {"a": deep}) == "MCP Tool: t (…)"
+
+
+@pytest.mark.parametrize("below", [200, 120, 60, 30])
+def test_a_deep_stack_costs_a_call_its_fit_and_nothing_else(below: int) -> None:
+    schema: Any = INTEGER
+    for _ in range(300):
+        schema = {"items": schema}
+    known = ToolCatalog()
+    known.update("s", [tool("t", n=schema)])
+    sent = {"n": [[5.0]]}
+
+    def at_the_bottom() -> list[Any]:
+        fits = [known.fit("t", sent).arguments, known.fit_json("t", b'{"n": [[5.0]]}').arguments]
+        return [*fits, known.render("t", sent), known.input_schema("t")]
+
+    def down(levels: int) -> list[Any]:
+        return down(levels - 1) if levels else at_the_bottom()
+
+    left = sys.getrecursionlimit() - len(inspect.stack(0))
+    expected = [sent, sent, 'MCP Tool: t ({"n":[[5.0]]})', tool("t", n=schema)["inputSchema"]]
+    assert down(left - below) == expected
+
+
+def test_a_key_that_is_no_text_means_no_name() -> None:
+    known = ToolCatalog(repairs="all")
+    known.update("s", [{"name": "t", "inputSchema": {"properties": {"n": INTEGER}, "additionalProperties": False}}])
+    for odd in (1, None, ("n",)):
+        assert known.fit("t", {odd: 2.0}).arguments == {odd: 2.0}
+        assert known.fit("t", {odd: 2.0, "N": 2.0}).arguments == {odd: 2.0, "n": 2}
+        known.render("t", {odd: 2.0})

@@ -2,7 +2,8 @@
 
 Rules
 - Lookup: the server that is named, and no other; without a name the first, in the order added, that has the tool.
-- A call is fitted, and shown, by what is known at that moment: where a server is gone, as it came. Neither fails.
+- A call is fitted, and shown, by what is known at that moment: where a server is gone, as it came. Neither fails: what
+  nests too deep for the stack that is left goes as it came, too.
 - A schema is compiled once, when it is first needed, however many tools have it, of however many servers.
 - A schema counts as it was when it was listed: it is kept as text, and what its owner does to it later changes nothing.
 - What is read is never altered, only replaced: who fits needs no lock.
@@ -11,11 +12,13 @@ Rules
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
 import msgspec
 
+from argfit.core import text as json_text
 from argfit.core.choices import WIDENING, formats_named, repairs_named
 from argfit.core.fit import Fit, unjudged
 from argfit.core.fitter import Fitter
@@ -89,7 +92,7 @@ class ToolCatalog:
     def input_schema(self, tool: str, server_id: str | None = None) -> Any:
         """A copy of the `inputSchema` of a tool; None where no server that counts lists it."""
         found = self._tool(tool, server_id)
-        return None if found is None else json.loads(found.schema)
+        return None if found is None else json_text.loads(found.schema)
 
     def fit(self, tool: str, arguments: Any, server_id: str | None = None) -> Fit:
         """Fit the arguments of a call; where there is no schema for it they are right as they came.
@@ -107,12 +110,13 @@ class ToolCatalog:
         `fit.json` is the fitted text, for a client that writes its calls itself; the official SDK's takes
         `fit.arguments`, and `render` shows what it writes for them. Logged as by `fit`.
         """
-        fitter = self._fitter(self._tool(tool, server_id))
-        if fitter is None:
-            return unjudged(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
-        fit = fitter.fit_json(text)
-        self.notes.take(tool, fitter.plan, fit)
-        return fit
+        with suppress(RecursionError):
+            fitter = self._fitter(self._tool(tool, server_id))
+            if fitter is not None:
+                fit = fitter.fit_json(text)
+                self.notes.take(tool, fitter.plan, fit)
+                return fit
+        return unjudged(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
 
     def looked_at(
         self, tool: str, arguments: Any, server_id: str | None = None, *, at_hand: Any = None
@@ -121,8 +125,11 @@ class ToolCatalog:
 
         A tool `at_hand`, as `update` takes it, counts in place of what is listed.
         """
-        fitter = self._fitter(self._tool(tool, server_id) if at_hand is None else _as_listed(at_hand))
-        return (Fit(True, arguments), None) if fitter is None else (fitter.fit(arguments), fitter.plan)
+        with suppress(RecursionError):
+            fitter = self._fitter(self._tool(tool, server_id) if at_hand is None else _as_listed(at_hand))
+            if fitter is not None:
+                return fitter.fit(arguments), fitter.plan
+        return Fit(True, arguments), None
 
     def render(self, tool: str, arguments: Any, server_id: str | None = None) -> str:
         """A call as it is shown to a user: `MCP Tool: name ({"line":5})`, the JSON as the official SDK sends it.
@@ -131,8 +138,7 @@ class ToolCatalog:
         """
         if arguments is None:
             return f"MCP Tool: {tool}"
-        fitter = self._fitter(self._tool(tool, server_id))
-        return f"MCP Tool: {tool} ({_shown(arguments if fitter is None else fitter.fit(arguments).arguments)})"
+        return f"MCP Tool: {tool} ({_shown(self.looked_at(tool, arguments, server_id)[0].arguments)})"
 
     def _tool(self, name: str, server_id: str | None) -> _Tool | None:
         servers = self._servers
@@ -156,7 +162,7 @@ class ToolCatalog:
         return fitters[tool]
 
     def _compiled(self, tool: _Tool) -> Fitter | None:
-        schema = json.loads(tool.schema)
+        schema = json_text.loads(tool.schema)
         if not isinstance(schema, dict | bool):
             return None
         repairs = self._repairs - WIDENING if tool.destroys else self._repairs
@@ -201,7 +207,7 @@ def _as_text(schema: Any) -> bytes:
 def _shown(value: Any) -> str:
     try:
         text = _encode(value)
-    except (ValueError, RecursionError):  # it holds itself, or nests too deep
+    except (TypeError, ValueError, RecursionError):  # it has a key of no such kind, holds itself, or nests too deep
         return "…"
     text = _TEXT_OR_ODD.sub(_as_sent, text)
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

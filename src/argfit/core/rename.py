@@ -33,7 +33,9 @@ def renames_in(walk: Walk, on: Collection[str], at: At, value: dict[str, Any], p
             absent.setdefault(like(name), []).append(name)
     found: dict[str, str] = {}
     for key in value:
-        names = absent.get(like(key), []) if key not in shape.declared else []
+        if key in shape.declared or not isinstance(key, str):  # which is no JSON, and means no name
+            continue
+        names = absent.get(like(key), [])
         if len(names) == 1 and (
             names[0] in shape.required or names[0] in needed or _refused(walk, shape, key, loose.get(key, ()))
         ):
