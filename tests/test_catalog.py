@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCRequest, ListToolsResult, Tool, ToolAnnotations
 
-from argfit import Fitter, ToolCatalog, catalog
+from argfit import Fitter, ToolCatalog, catalog, log
 
 
 def tool(name: str, /, **arguments: Any) -> dict[str, Any]:
@@ -355,3 +355,38 @@ def test_a_key_that_is_no_text_means_no_name() -> None:
         assert known.fit("t", {odd: 2.0}).arguments == {odd: 2.0}
         assert known.fit("t", {odd: 2.0, "N": 2.0}).arguments == {odd: 2.0, "n": 2}
         known.render("t", {odd: 2.0})
+
+
+def test_what_is_told_once_is_told_once_for_all_elements_of_an_argument(caplog: pytest.LogCaptureFixture) -> None:
+    known = ToolCatalog()
+    rows = {"items": {"properties": {"id": INTEGER}}}
+    known.update("s", [tool("t", ids={"items": INTEGER}, rows=rows)])
+    for count in (3, 5):
+        known.fit("t", {"ids": [2.0**60] * count, "rows": [{"id": 2.0**60}] * count})
+    assert [one.getMessage() for one in caplog.records] == [
+        f"MCP tool t: argument {name} may have lost digits before it came here." for name in ("ids[0]", "rows[0].id")
+    ]
+
+
+def test_what_is_told_once_is_told_of_each_servers_tool(caplog: pytest.LogCaptureFixture) -> None:
+    known = ToolCatalog()
+    for server in "xy":
+        known.update(server, [tool("t", n=INTEGER, odd={"type": "int"})])
+    for server in "xyxy":
+        known.fit("t", {"n": 2.0**60}, server)
+        known.fit_json("t", b'{"n": 5.0}', server)
+    assert [one.getMessage().partition(": ")[2] for one in caplog.records] == [
+        "schema at #/properties/odd/type is not usable.",
+        "argument n may have lost digits before it came here.",
+    ] * 2
+
+
+def test_what_was_told_is_forgotten_some_time(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(log, "_KEPT", 2)
+    known = ToolCatalog()
+    known.update("s", [tool(name, n=INTEGER) for name in "abc"])
+    for name in "aabbccaa":
+        known.fit(name, {"n": 2.0**60})
+    assert [one.args[0] for one in caplog.records if isinstance(one.args, tuple)] == ["a", "b", "c", "a"]

@@ -101,7 +101,7 @@ class ToolCatalog:
         """
         fit, plan = self.looked_at(tool, arguments, server_id)
         if plan is not None:
-            self.notes.take(tool, plan, fit)
+            self.notes.take(tool, plan, fit, server_id)
         return fit
 
     def fit_json(self, tool: str, text: bytes | str, server_id: str | None = None) -> Fit:
@@ -114,7 +114,7 @@ class ToolCatalog:
             fitter = self._fitter(self._tool(tool, server_id))
             if fitter is not None:
                 fit = fitter.fit_json(text)
-                self.notes.take(tool, fitter.plan, fit)
+                self.notes.take(tool, fitter.plan, fit, server_id)
                 return fit
         return unjudged(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
 
