@@ -205,6 +205,27 @@ def test_a_tool_at_hand_counts_until_a_call_is_to_be_refused() -> None:
     asyncio.run(run())
 
 
+def versioned(tool: dict[str, Any], version: str) -> dict[str, Any]:
+    return {**tool, "_meta": {"fastmcp": {"version": version}}}
+
+
+def test_a_call_that_names_a_version_is_fitted_by_that_version_or_not_at_all() -> None:
+    async def run() -> None:
+        server = Server(versioned(TEXT, "2"), versioned(WHOLE, "1"))
+        server.let.set()
+        dispatching = Dispatch(on_misfit="refuse")
+        assert isinstance(await dispatching.decide("t", SENT, server.listing), Refusal)
+        assert server.asked == 1
+        assert repr(await dispatching.decide(("t", "1"), SENT, server.listing)) == "{'n': 5}"
+        assert isinstance(await dispatching.decide(("t", "2"), SENT, server.listing), Refusal)
+        assert await dispatching.decide(("t", "3"), SENT, server.listing) is SENT
+        assert server.asked == 2
+        for at_hand, went in ((versioned(WHOLE, "3"), "{'n': 5}"), (versioned(WHOLE, "4"), "{'n': 5.0}")):
+            assert repr(await dispatching.decide(("t", "3"), SENT, server.listing, tool=at_hand)) == went
+
+    asyncio.run(run())
+
+
 def test_a_call_that_is_made_again_goes_as_it_went_the_first_time() -> None:
     async def run() -> None:
         server, dispatching = Server(WHOLE), Dispatch(on_misfit="refuse")

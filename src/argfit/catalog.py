@@ -2,6 +2,8 @@
 
 Rules
 - Lookup: the server that is named, and no other; without a name the first, in the order added, that has the tool.
+- Of a tool in several versions (FastMCP lists the newest, and says in `_meta` which that is) the first that is listed
+  counts for calls that name no version; for those that do, the one they name, or none.
 - A call is fitted, and shown, by what is known at that moment: where a server is gone, as it came. Neither fails: what
   nests too deep for the stack that is left goes as it came, too.
 - A schema is compiled once, when it is first needed, however many tools have it, of however many servers.
@@ -33,6 +35,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPARE = 512  # schemas that stay compiled though no server lists them: an agent's tool at hand may be of such a one
 
 
+Name = str | tuple[str, str]  # of a tool, or of one version of it
+
+
 class _Tool(msgspec.Struct, frozen=True):
     """One tool as it counts: its schema as text, and whether it destroys. Equal ones share what is compiled."""
 
@@ -50,7 +55,7 @@ class ToolCatalog:
     def __init__(self, *, repairs: Iterable[str] | str = (), formats: Iterable[str] | str = ()) -> None:
         self._repairs = repairs_named(repairs)
         self._formats = formats_named(formats)
-        self._servers: dict[str, dict[str, _Tool]] = {}
+        self._servers: dict[str, dict[Name, _Tool]] = {}
         self._fitters: dict[_Tool, Fitter | None] = {}
         self._lock = Lock()
         self.notes = Notes()
@@ -64,11 +69,14 @@ class ToolCatalog:
         """
         if not isinstance(server_id, str):
             raise TypeError(f"a server's id is text, not {type(server_id).__name__}")
-        listed: dict[str, _Tool] = {}
+        listed: dict[Name, _Tool] = {}
         for tool in _tools_of(tools):
-            name = _part(tool, "name", "name")
-            if isinstance(name, str) and name not in listed:
-                listed[name] = _as_listed(tool)
+            name, version = _part(tool, "name", "name"), version_of(tool)
+            if isinstance(name, str):
+                as_listed = _as_listed(tool)
+                listed.setdefault(name, as_listed)
+                if version is not None:
+                    listed.setdefault((name, version), as_listed)
         with self._lock:
             self._keep({**self._servers, server_id: listed})
 
@@ -77,7 +85,7 @@ class ToolCatalog:
         with self._lock:
             self._keep({name: tools for name, tools in self._servers.items() if name != server_id})
 
-    def _keep(self, servers: dict[str, dict[str, _Tool]]) -> None:
+    def _keep(self, servers: dict[str, dict[Name, _Tool]]) -> None:
         """Let servers list what they do, and schemas that none of them lists go, but for the last few."""
         listed = {tool for tools in servers.values() for tool in tools.values()}
         spare = [tool for tool in self._fitters if tool not in listed]
@@ -85,7 +93,7 @@ class ToolCatalog:
         self._servers = servers
         self._fitters = {tool: fitter for tool, fitter in self._fitters.items() if tool not in gone}
 
-    def knows(self, tool: str, server_id: str | None = None) -> bool:
+    def knows(self, tool: Name, server_id: str | None = None) -> bool:
         """Whether a server that counts lists a tool."""
         return self._tool(tool, server_id) is not None
 
@@ -119,7 +127,7 @@ class ToolCatalog:
         return unjudged(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
 
     def looked_at(
-        self, tool: str, arguments: Any, server_id: str | None = None, *, at_hand: Any = None
+        self, tool: Name, arguments: Any, server_id: str | None = None, *, at_hand: Any = None
     ) -> tuple[Fit, Plan | None]:
         """The fit, and the plan it was made by (None where there is no schema), with nothing logged.
 
@@ -140,7 +148,7 @@ class ToolCatalog:
             return f"MCP Tool: {tool}"
         return f"MCP Tool: {tool} ({_shown(self.looked_at(tool, arguments, server_id)[0].arguments)})"
 
-    def _tool(self, name: str, server_id: str | None) -> _Tool | None:
+    def _tool(self, name: Name, server_id: str | None) -> _Tool | None:
         servers = self._servers
         try:
             if server_id is not None:
@@ -185,6 +193,18 @@ def _as_listed(tool: Any) -> _Tool:
     return _Tool(_as_text(_part(tool, "inputSchema", "input_schema")), destroys is True)
 
 
+def version_of(tool: Any) -> str | None:
+    """The version that a tool is said to be of, in its `_meta` as FastMCP has it; None where that says nothing."""
+    version = _part(_part(_part(tool, "_meta", "meta"), "fastmcp", "fastmcp"), "version", "version")
+    return None if version is None else str(version)
+
+
+def named_by(name: str, meta: Any) -> Name:
+    """What a call asks for: a tool, or that version of it which the call's `_meta` names."""
+    version = version_of({"_meta": meta})
+    return name if version is None else (name, version)
+
+
 def _part(tool: Any, key: str, attribute: str) -> Any:
     """A part of a tool that is a dict, in either spelling, or an object of an SDK, in that of either generation."""
     if isinstance(tool, Mapping):
@@ -207,7 +227,7 @@ def _as_text(schema: Any) -> bytes:
 def _shown(value: Any) -> str:
     try:
         text = _encode(value)
-    except (TypeError, ValueError, RecursionError):  # it has a key of no such kind, holds itself, or nests too deep
+    except (TypeError, ValueError, RecursionError):  # it has an odd key, holds itself, or nests too deep
         return "…"
     text = _TEXT_OR_ODD.sub(_as_sent, text)
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -6,6 +6,8 @@ Rules
 - Calls that want the same listing at once share it. One of them fetches it, in its own time and on its own loop; where
   that one is given up, the next that waits does.
 - Where a library has the tool of a call at hand, that one counts until a call is to be refused.
+- A call that names a version of its tool (in its `_meta`, as FastMCP's do) is fitted by that version's schema or not at
+  all. That another version is listed is no reason to list the server again.
 - Where a server cannot be listed, or not in time, a call goes as it came.
 - A call that is made again, with the state by which its server asked for more, goes as it went the first time: the
   server holds it against what it was sent (`requestState`, 2026-07-28).
@@ -18,7 +20,7 @@ import anyio  # which comes with every SDK that there is an adapter for
 import msgspec
 from anyio.lowlevel import current_token
 
-from argfit.catalog import ToolCatalog
+from argfit.catalog import Name, ToolCatalog, version_of
 from argfit.core import record
 from argfit.core.choices import chosen
 from argfit.core.fit import Fit
@@ -80,7 +82,7 @@ class Dispatch:
 
     async def decide(
         self,
-        name: str,
+        name: Name,
         arguments: Any,
         listing: Listing,
         *,
@@ -96,10 +98,15 @@ class Dispatch:
         before = None if state is None else self._asked.get(state)
         if before is not None and before.tool == name and same(before.came, arguments):
             return before.went
+        wanted, version = name, None
+        if isinstance(name, tuple):
+            name, version = name
+        if version is not None and tool is not None and version_of(tool) != version:
+            tool = None
         fresh = tool is None and not self._catalog.knows(name, server) and await self._listed(server, listing)
-        fit, plan = self._catalog.looked_at(name, arguments, server, at_hand=tool)
+        fit, plan = self._catalog.looked_at(wanted, arguments, server, at_hand=tool)
         if not fit.ok and self._refuses and not fresh and await self._listed(server, listing):
-            fit, plan = self._catalog.looked_at(name, arguments, server)
+            fit, plan = self._catalog.looked_at(wanted, arguments, server)
         if plan is None:
             return arguments
         self._catalog.notes.take(name, plan, fit)

@@ -103,3 +103,40 @@ def test_a_client_that_is_made_of_it_fits_too_and_speaks_for_itself() -> None:
             return str((await client.call_tool("get_symbol_info", {"line": 5.0})).data)
 
     assert (asyncio.run(speak()), got) == ("found 5", [{"line": 5}])
+
+
+def two_versions() -> FastMCP[Any]:
+    """A server with a tool in two versions, of which the newer one is listed."""
+    server: FastMCP[Any] = FastMCP("versions", strict_input_validation=True)
+
+    @server.tool(name="find", version="1")
+    def old(key: str) -> str:
+        return f"old {key!r}"
+
+    @server.tool(name="find", version="2")
+    def new(key: int) -> str:
+        return f"new {key!r}"
+
+    return server
+
+
+@pytest.mark.parametrize("options", [{}, {"on_misfit": "refuse"}, {"repairs": ["unquote"]}], ids=repr)
+@pytest.mark.parametrize("sent", ["5", "five"])
+def test_a_call_of_a_version_that_is_not_listed_goes_as_it_came(options: Any, sent: str) -> None:
+    async def speak() -> list[str]:
+        async with fit(Client(two_versions()), **options) as client:
+            pin = {"fastmcp": {"version": "1"}}
+            raw = await client.call_tool_mcp("find", {"key": sent}, None, None, pin)
+            named = await client.call_tool("find", {"key": sent}, meta=pin)
+            return [(await client.call_tool("find", {"key": sent}, version="1")).data, named.data, raw.content[0].text]
+
+    assert asyncio.run(speak()) == [f"old {sent!r}"] * 3
+
+
+def test_a_call_of_the_version_that_is_listed_is_fitted_by_it() -> None:
+    async def speak() -> list[str]:
+        async with fit(Client(two_versions()), repairs=["unquote"]) as client:
+            calls: list[Any] = [{}, {"version": "2"}, {"meta": {"fastmcp": {"version": "2"}}}]
+            return [(await client.call_tool("find", {"key": "5"}, **how)).data for how in calls]
+
+    assert asyncio.run(speak()) == ["new 5"] * 3

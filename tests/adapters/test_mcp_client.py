@@ -180,6 +180,22 @@ def test_a_server_that_cannot_be_listed_is_called_all_the_same(seam: Any) -> Non
     assert asyncio.run(speak()) == "line must be of int, not 5.0"
 
 
+@SEAMS
+def test_a_call_that_names_a_version_is_fitted_by_no_other(seam: Any) -> None:
+    strict = Strict()
+
+    async def speak() -> None:
+        async with Client(strict.server) as client:
+            caller = seam(client, on_misfit="refuse")
+            for line in (5.0, "five"):
+                await caller.call_tool(NAME, {"line": line}, meta={"fastmcp": {"version": "1"}})
+            await caller.call_tool(NAME, {"line": 6.0}, meta={"fastmcp": {}})
+
+    asyncio.run(speak())
+    assert [repr(one) for one in strict.got] == ["{'line': 5.0}", "{'line': 'five'}", "{'line': 6}"]
+    assert strict.listed == 2  # pages
+
+
 def test_names_that_are_none_of_the_choices_are_errors_that_name_them() -> None:
     client = Client(Strict().server)
     with pytest.raises(ValueError, match="on_misfit is one of 'forward', 'refuse', not 'explain'"):

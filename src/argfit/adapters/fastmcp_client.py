@@ -11,7 +11,10 @@ from typing import Any
 from fastmcp import Client
 from mcp_types import CallToolResult
 
+from argfit.catalog import named_by
 from argfit.dispatch import Dispatch, Refusal
+
+_META = 2  # where `call_tool_mcp` has it among the rest: progress_handler, timeout, meta
 
 
 def fit(
@@ -33,7 +36,10 @@ def fit(
 
     @wraps(call)
     async def call_tool_mcp(name: str, arguments: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-        decided = await dispatch.decide(name, arguments, lambda: client.list_tools(cache_mode="refresh"))
+        meta = args[_META] if len(args) > _META else kwargs.get("meta")
+        decided = await dispatch.decide(
+            named_by(name, meta), arguments, lambda: client.list_tools(cache_mode="refresh")
+        )
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
         return await call(name, decided, *args, **kwargs)

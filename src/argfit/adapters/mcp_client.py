@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from mcp import Client, ClientSession
 from mcp_types import CallToolResult, InputRequiredResult, PaginatedRequestParams
 
+from argfit.catalog import named_by
 from argfit.dispatch import Dispatch, Refusal, all_tools
 
 AnyClient = TypeVar("AnyClient", Client, ClientSession)
@@ -37,7 +38,12 @@ def fit(
 
     @wraps(call)
     async def call_tool(name: str, arguments: dict[str, Any] | None = None, *args: Any, **kwargs: Any) -> Any:
-        decided = await dispatch.decide(name, arguments, lambda: _tools(client), state=kwargs.get("request_state"))
+        decided = await dispatch.decide(
+            named_by(name, kwargs.get("meta")),
+            arguments,
+            lambda: _tools(client),
+            state=kwargs.get("request_state"),
+        )
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
         result = await call(name, decided, *args, **kwargs)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from agents.mcp import MCPServer
 from mcp.types import CallToolResult, PaginatedRequestParams
 
+from argfit.catalog import named_by
 from argfit.dispatch import Dispatch, Refusal, all_tools
 
 AnyServer = TypeVar("AnyServer", bound=MCPServer)
@@ -42,12 +43,13 @@ def fit(
         return list(await (target.list_tools() if session is None else _all_tools(session)))
 
     @wraps(call)
-    async def call_tool(tool_name: str, arguments: dict[str, Any] | None, *args: Any, **kwargs: Any) -> Any:
+    async def call_tool(tool_name: str, arguments: dict[str, Any] | None, *meta: Any, **kwargs: Any) -> Any:
         at_hand = next((tool for tool in target.cached_tools or () if tool.name == tool_name), None)
-        decided = await dispatch.decide(tool_name, arguments, listing, tool=at_hand)
+        name = named_by(tool_name, meta[0] if meta else kwargs.get("meta"))
+        decided = await dispatch.decide(name, arguments, listing, tool=at_hand)
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
-        return await call(tool_name, decided, *args, **kwargs)
+        return await call(tool_name, decided, *meta, **kwargs)
 
     target.call_tool = call_tool
     return server
