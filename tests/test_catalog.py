@@ -1,8 +1,10 @@
 """The tools of many servers: which schema counts for a call, and what is shown of it."""
 
+import copy
 import inspect
 import json
 import logging
+import pickle
 import sys
 import threading
 from types import SimpleNamespace
@@ -390,3 +392,23 @@ def test_what_was_told_is_forgotten_some_time(
     for name in "aabbccaa":
         known.fit(name, {"n": 2.0**60})
     assert [one.args[0] for one in caplog.records if isinstance(one.args, tuple)] == ["a", "b", "c", "a"]
+
+
+def test_a_page_is_taken_beside_what_is_known() -> None:
+    known = ToolCatalog()
+    known.add("s", [tool("t", n=TEXT), tool("u", n=INTEGER)])
+    known.add("s", [tool("t", n=INTEGER)])
+    assert [known.fit(name, {"n": 5.0}, "s").arguments for name in "tu"] == [{"n": 5}] * 2
+    with pytest.raises(TypeError, match="a server's id is text"):
+        known.add(5, [])  # type: ignore[arg-type]
+
+
+def test_a_catalog_goes_elsewhere_with_what_it_knows() -> None:
+    first = ToolCatalog(repairs=["unquote"], formats=["date"])
+    first.update("s", [tool("t", n=INTEGER, day={"type": "string", "format": "date"})])
+    first.fit("t", {"n": "5"})
+    for known in (pickle.loads(pickle.dumps(first)), copy.deepcopy(first), first):  # noqa: S301 - its own
+        assert known.fit("t", {"n": "5"}).arguments == {"n": 5}
+        assert known.fit("t", {"day": "x"}).message == "day must be a date, YYYY-MM-DD."
+        known.update("s", [])
+        assert known.fit("t", {"n": "5"}).arguments == {"n": "5"}

@@ -1,22 +1,25 @@
 """What becomes of a call: when its server is listed, who waits for that, and what is then sent."""
 
 import asyncio
+import copy
 import logging
+import pickle
 import threading
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import pytest
 
 from argfit import Fitter, catalog, dispatch
-from argfit.dispatch import Dispatch, Refusal, all_tools
+from argfit.dispatch import Dispatch, Refusal, Server, all_tools, connection_of
 
 WHOLE, TEXT = ({"name": "t", "inputSchema": {"properties": {"n": {"type": kind}}}} for kind in ("integer", "string"))
 SENT = {"n": 5.0}
 
 
-class Server:
+class Listed:
     """A server that is listed when it is let, and how often it was asked."""
 
     def __init__(self, *tools: Any) -> None:
@@ -33,7 +36,7 @@ class Server:
         return list(self.tools)
 
 
-def start(dispatching: Dispatch, server: Server, count: int = 1) -> list[asyncio.Task[Any]]:
+def start(dispatching: Dispatch, server: Listed, count: int = 1) -> list[asyncio.Task[Any]]:
     return [asyncio.create_task(dispatching.decide("t", SENT, server.listing)) for _ in range(count)]
 
 
@@ -45,7 +48,7 @@ async def waiting() -> None:
 
 def test_calls_that_want_a_listing_at_once_share_one() -> None:
     async def run() -> None:
-        server, dispatching = Server(WHOLE), Dispatch()
+        server, dispatching = Listed(WHOLE), Dispatch()
         calls = start(dispatching, server, 50)
         await waiting()
         server.let.set()
@@ -57,7 +60,7 @@ def test_calls_that_want_a_listing_at_once_share_one() -> None:
 
 def test_calls_that_are_to_be_refused_at_once_have_the_server_listed_once_more() -> None:
     async def run() -> None:
-        server, dispatching = Server(WHOLE), Dispatch(on_misfit="refuse")
+        server, dispatching = Listed(WHOLE), Dispatch(on_misfit="refuse")
         server.let.set()
         await dispatching.decide("t", SENT, server.listing)
         server.let.clear()
@@ -72,7 +75,7 @@ def test_calls_that_are_to_be_refused_at_once_have_the_server_listed_once_more()
 
 def test_a_first_call_is_refused_by_the_listing_that_it_waited_for() -> None:
     async def run() -> None:
-        server = Server(WHOLE)
+        server = Listed(WHOLE)
         server.let.set()
         refused = await Dispatch(on_misfit="refuse").decide("t", {"n": "x"}, server.listing)
         assert refused.text == "An error occurred invoking 't': n must be a whole number."
@@ -84,7 +87,7 @@ def test_a_first_call_is_refused_by_the_listing_that_it_waited_for() -> None:
 @pytest.mark.parametrize("given_up", [0, 1, 2], ids=["the one that fetches", "one that waits", "another"])
 def test_a_call_that_is_given_up_takes_no_other_with_it(given_up: int) -> None:
     async def run() -> None:
-        server, dispatching = Server(WHOLE), Dispatch()
+        server, dispatching = Listed(WHOLE), Dispatch()
         calls = start(dispatching, server, 3)
         await waiting()
         calls.pop(given_up).cancel()
@@ -98,7 +101,7 @@ def test_a_call_that_is_given_up_takes_no_other_with_it(given_up: int) -> None:
 
 def test_a_listing_that_fails_fails_for_those_that_wait_and_for_no_later_call() -> None:
     async def run() -> None:
-        server, dispatching = Server(WHOLE), Dispatch()
+        server, dispatching = Listed(WHOLE), Dispatch()
         server.fails = ConnectionError
         calls = start(dispatching, server, 5)
         await waiting()
@@ -117,7 +120,7 @@ def test_a_listing_that_hangs_holds_a_call_for_so_long_only(
     monkeypatch.setattr(dispatch, "LISTING_SECONDS", 0.05)
 
     async def run() -> None:
-        server, dispatching = Server(WHOLE), Dispatch(on_misfit="refuse")
+        server, dispatching = Listed(WHOLE), Dispatch(on_misfit="refuse")
         calls = start(dispatching, server, 3)
         assert [one is SENT for one in await asyncio.wait_for(asyncio.gather(*calls), 20)] == [True] * 3
         server.let.set()
@@ -159,14 +162,14 @@ def test_calls_on_several_loops_wait_each_for_their_own() -> None:
 
 def test_tools_of_one_name_are_told_apart_by_their_servers() -> None:
     async def run() -> None:
-        servers = {"a": Server(WHOLE), "b": Server(TEXT)}
+        servers = {"a": Listed(WHOLE), "b": Listed(TEXT)}
         dispatching = Dispatch(on_misfit="refuse")
         for server in servers.values():
             server.let.set()
         for _ in range(2):
             listings = {name: server.listing for name, server in servers.items()}
-            assert repr(await dispatching.decide("t", SENT, listings["a"], server="a")) == "{'n': 5}"
-            assert isinstance(await dispatching.decide("t", SENT, listings["b"], server="b"), Refusal)
+            assert repr(await dispatching.decide("t", SENT, listings["a"], server=Server("a"))) == "{'n': 5}"
+            assert isinstance(await dispatching.decide("t", SENT, listings["b"], server=Server("b")), Refusal)
         assert (servers["a"].asked, servers["b"].asked) == (1, 2)
 
     asyncio.run(run())
@@ -183,10 +186,10 @@ def test_tools_of_one_name_at_hand_are_compiled_once_each(monkeypatch: pytest.Mo
     monkeypatch.setattr(catalog, "Fitter", Counting)
 
     async def run() -> None:
-        server, dispatching = Server(), Dispatch()
+        server, dispatching = Listed(), Dispatch()
         for _ in range(3):
             for name, tool in (("a", WHOLE), ("b", TEXT), ("c", WHOLE)):
-                await dispatching.decide("t", SENT, server.listing, tool=tool, server=name)
+                await dispatching.decide("t", SENT, server.listing, tool=tool, server=Server(name))
         assert server.asked == 0
 
     asyncio.run(run())
@@ -195,7 +198,7 @@ def test_tools_of_one_name_at_hand_are_compiled_once_each(monkeypatch: pytest.Mo
 
 def test_a_tool_at_hand_counts_until_a_call_is_to_be_refused() -> None:
     async def run() -> None:
-        server = Server(TEXT)
+        server = Listed(TEXT)
         server.let.set()
         for on_misfit, asked in (("forward", 0), ("refuse", 1)):
             dispatching = Dispatch(on_misfit=on_misfit)
@@ -211,7 +214,7 @@ def versioned(tool: dict[str, Any], version: str) -> dict[str, Any]:
 
 def test_a_call_that_names_a_version_is_fitted_by_that_version_or_not_at_all() -> None:
     async def run() -> None:
-        server = Server(versioned(TEXT, "2"), versioned(WHOLE, "1"))
+        server = Listed(versioned(TEXT, "2"), versioned(WHOLE, "1"))
         server.let.set()
         dispatching = Dispatch(on_misfit="refuse")
         assert isinstance(await dispatching.decide("t", SENT, server.listing), Refusal)
@@ -228,7 +231,7 @@ def test_a_call_that_names_a_version_is_fitted_by_that_version_or_not_at_all() -
 
 def test_a_call_that_is_made_again_goes_as_it_went_the_first_time() -> None:
     async def run() -> None:
-        server, dispatching = Server(WHOLE), Dispatch(on_misfit="refuse")
+        server, dispatching = Listed(WHOLE), Dispatch(on_misfit="refuse")
         server.let.set()
         first = await dispatching.decide("t", SENT, server.listing)
         dispatching.asked("state", "t", SENT, first)
@@ -249,7 +252,7 @@ def test_of_the_calls_that_may_be_made_again_the_last_are_kept(monkeypatch: pyte
     monkeypatch.setattr(dispatch, "STATES", 2)
 
     async def run() -> None:
-        server, dispatching = Server(), Dispatch()
+        server, dispatching = Listed(), Dispatch()
         server.let.set()
         for state in "abc":
             dispatching.asked(state, "t", SENT, {"sent with": state})
@@ -258,6 +261,99 @@ def test_of_the_calls_that_may_be_made_again_the_last_are_kept(monkeypatch: pyte
             {"sent with": "b"},
             {"sent with": "c"},
         ]
+
+    asyncio.run(run())
+
+
+def test_a_server_is_listed_once_more_before_a_repair_is_sent_and_not_before_a_spelling() -> None:
+    async def run() -> None:
+        server = Listed(WHOLE)
+        server.let.set()
+        for at_hand in (None, WHOLE):
+            dispatching = Dispatch(repairs=["unquote"])
+            server.asked, server.tools = 0, (WHOLE,)
+            assert repr(await dispatching.decide("t", SENT, server.listing, tool=at_hand)) == "{'n': 5}"
+            assert server.asked == (at_hand is None)
+            assert await dispatching.decide("t", {"n": "5"}, server.listing, tool=at_hand) == {"n": 5}
+            server.tools = (TEXT,)
+            assert await dispatching.decide("t", {"n": "5"}, server.listing, tool=at_hand) == {"n": "5"}
+            assert server.asked == 2 + (at_hand is None)
+
+    asyncio.run(run())
+
+
+def test_a_repair_is_made_by_what_is_known_where_the_server_cannot_be_listed_once_more() -> None:
+    async def run() -> None:
+        server = Listed()
+        server.let.set()
+        server.fails = ConnectionError
+        dispatching = Dispatch(repairs=["unquote"])
+        assert await dispatching.decide("t", {"n": "5"}, server.listing, tool=WHOLE) == {"n": 5}
+
+    asyncio.run(run())
+
+
+def test_a_listing_counts_for_the_connection_that_it_came_on() -> None:
+    class Connection:
+        session: Any = None
+
+    async def run() -> None:
+        server, dispatching, client = Listed(WHOLE), Dispatch(), Connection()
+        server.let.set()
+        for asked, tool in ((1, WHOLE), (2, TEXT)):
+            server.tools = (tool,)
+            client.session = Connection()
+            for _ in range(2):
+                here = Server(connection=connection_of(client))
+                went = await dispatching.decide("t", SENT, server.listing, server=here)
+            assert (repr(went), server.asked) == ("{'n': 5}" if tool is WHOLE else "{'n': 5.0}", asked)
+        assert len(dispatching._places) == len(dispatching._catalog._servers) == 1  # noqa: SLF001 - what is kept
+        assert connection_of(object()) is None
+
+    asyncio.run(run())
+
+
+def test_of_servers_and_connections_the_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "SERVERS", 2)
+
+    async def run() -> None:
+        server, dispatching = Listed(WHOLE), Dispatch()
+        server.let.set()
+        for name in "abcca":
+            await dispatching.decide("t", SENT, server.listing, server=Server("s", name))
+        assert server.asked == 4
+        assert len(dispatching._catalog._servers) == 2  # noqa: SLF001 - what is kept
+
+    asyncio.run(run())
+
+
+def test_what_a_program_was_told_is_learned_and_what_it_forgets_is_forgotten() -> None:
+    async def run() -> None:
+        server, dispatching = Listed(WHOLE), Dispatch()
+        server.let.set()
+        other = {**TEXT, "name": "u"}
+        for page, whole, asked in (([TEXT, other], True, 0), ([WHOLE], False, 0), (5, True, 0), ([], True, 1)):
+            dispatching.learn(Server(), page, whole=whole)
+            await dispatching.decide("u", SENT, server.listing)
+            assert server.asked == asked
+            went = await dispatching.decide("t", SENT, server.listing)
+            assert repr(went) == ("{'n': 5.0}" if page == [TEXT, other] else "{'n': 5}")
+        dispatching.forget(Server())
+        await dispatching.decide("t", SENT, server.listing)
+        assert server.asked == 2
+
+    asyncio.run(run())
+
+
+def test_a_dispatch_goes_elsewhere_with_its_settings_and_without_its_connections() -> None:
+    async def run() -> None:
+        server = Listed(WHOLE)
+        server.let.set()
+        first = Dispatch(repairs=iter(["unquote"]), formats=iter(["date"]), on_misfit="refuse")
+        await first.decide("t", SENT, server.listing, server=Server(ref(server)))
+        for other in (pickle.loads(pickle.dumps(first)), copy.deepcopy(first)):  # noqa: S301 - its own
+            assert await other.decide("t", {"n": "5"}, server.listing) == {"n": 5}
+            assert isinstance(await other.decide("t", {"n": "x"}, server.listing), Refusal)
 
     asyncio.run(run())
 

@@ -60,6 +60,14 @@ class ToolCatalog:
         self._lock = Lock()
         self.notes = Notes()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"repairs": self._repairs, "formats": self._formats, "servers": self._servers}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        servers = state.pop("servers")
+        self.__init__(**state)  # type: ignore[misc] # what is compiled, and the lock, are made anew
+        self._servers = servers
+
     def update(self, server_id: str, tools: Any) -> None:
         """Replace what a server lists; `tools` are dicts as in a `tools/list` result, or objects of an SDK.
 
@@ -67,18 +75,15 @@ class ToolCatalog:
         without a name is left out; of two with one name the first counts. A known server keeps its place. Raises
         TypeError for an id that is no text, and for what is neither tools nor a result.
         """
-        if not isinstance(server_id, str):
-            raise TypeError(f"a server's id is text, not {type(server_id).__name__}")
-        listed: dict[Name, _Tool] = {}
-        for tool in _tools_of(tools):
-            name, version = _part(tool, "name", "name"), version_of(tool)
-            if isinstance(name, str):
-                as_listed = _as_listed(tool)
-                listed.setdefault(name, as_listed)
-                if version is not None:
-                    listed.setdefault((name, version), as_listed)
+        listed = _listed(server_id, tools)
         with self._lock:
             self._keep({**self._servers, server_id: listed})
+
+    def add(self, server_id: str, tools: Any) -> None:
+        """Take what a server lists on one page of several, beside what is known of it; `tools` as for `update`."""
+        listed = _listed(server_id, tools)
+        with self._lock:
+            self._keep({**self._servers, server_id: {**self._servers.get(server_id, {}), **listed}})
 
     def remove(self, server_id: str) -> None:
         """Forget a server; one that is not known is no error."""
@@ -175,6 +180,21 @@ class ToolCatalog:
             return None
         repairs = self._repairs - WIDENING if tool.destroys else self._repairs
         return Fitter(schema, repairs=repairs, formats=self._formats)
+
+
+def _listed(server_id: Any, tools: Any) -> dict[Name, _Tool]:
+    """The tools of a server's listing, by what they can be called for."""
+    if not isinstance(server_id, str):
+        raise TypeError(f"a server's id is text, not {type(server_id).__name__}")
+    listed: dict[Name, _Tool] = {}
+    for tool in _tools_of(tools):
+        name, version = _part(tool, "name", "name"), version_of(tool)
+        if isinstance(name, str):
+            as_listed = _as_listed(tool)
+            listed.setdefault(name, as_listed)
+            if version is not None:
+                listed.setdefault((name, version), as_listed)
+    return listed
 
 
 def _tools_of(listed: Any) -> Iterable[Any]:

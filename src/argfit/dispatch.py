@@ -2,10 +2,11 @@
 
 Rules
 - A server is listed when a tool of it is first called, again where a tool is not known, and once more before a call is
-  refused: what changed meanwhile is not told to clients of 2026-07-28 that do not listen.
+  refused or a repair of it is sent: what changed meanwhile is not told to clients of 2026-07-28 that do not listen.
+- A listing counts for the connection that it came on. One that the program itself asks for counts, too.
 - Calls that want the same listing at once share it. One of them fetches it, in its own time and on its own loop; where
   that one is given up, the next that waits does.
-- Where a library has the tool of a call at hand, that one counts until a call is to be refused.
+- Where a library has the tool of a call at hand, that one counts until a call is to be refused or repaired.
 - A call that names a version of its tool (in its `_meta`, as FastMCP's do) is fitted by that version's schema or not at
   all. That another version is listed is no reason to list the server again.
 - Where a server cannot be listed, or not in time, a call goes as it came.
@@ -13,8 +14,12 @@ Rules
   server holds it against what it was sent (`requestState`, 2026-07-28).
 """
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from collections.abc import Awaitable, Callable, Hashable, Iterable
+from contextlib import suppress
+from functools import partial, wraps
+from itertools import count
+from typing import Any, NamedTuple
+from weakref import ReferenceType, ref
 
 import anyio  # which comes with every SDK that there is an adapter for
 import msgspec
@@ -22,7 +27,7 @@ from anyio.lowlevel import current_token
 
 from argfit.catalog import Name, ToolCatalog, version_of
 from argfit.core import record
-from argfit.core.choices import chosen
+from argfit.core.choices import REPAIRS, chosen, formats_named, repairs_named
 from argfit.core.fit import Fit
 from argfit.core.refusal import meta_of, text_of
 from argfit.core.values import same
@@ -33,8 +38,19 @@ ON_MISFIT = ("forward", "refuse")
 LISTING_SECONDS = 10.0  # that a call waits for a listing: no timeout of the call itself covers it
 PAGES = 1_000  # of a listing; as the proxy has it
 STATES = 1_000  # by which servers asked for more, and calls may yet be made again
+SERVERS = 100  # and connections, whose listings are kept: a library with very many has their tools at hand
 
 Listing = Callable[[], Awaitable[Any]]
+
+
+class Server(NamedTuple):
+    """A server, and the connection to it, or what else its listing depends on."""
+
+    name: Hashable = ""
+    connection: Hashable = None
+
+
+ONLY = Server()  # of a client that has no other
 
 
 class Refusal:
@@ -76,9 +92,16 @@ class Dispatch:
         self, *, repairs: Iterable[str] | str = (), formats: Iterable[str] | str = (), on_misfit: str = "forward"
     ) -> None:
         self._refuses = chosen("on_misfit", on_misfit, ON_MISFIT) == "refuse"
-        self._catalog = ToolCatalog(repairs=repairs, formats=formats)
+        options: dict[str, Any] = {"repairs": repairs_named(repairs), "formats": formats_named(formats)}
+        self._again = partial(Dispatch, on_misfit=on_misfit, **options)
+        self._catalog = ToolCatalog(**options)
+        self._places: dict[Server, str] = {}  # by which the catalog knows them
+        self._counting = count(1)
         self._going: dict[Any, _Going] = {}  # by loop and server
         self._asked: dict[str, _Sent] = {}  # by the state that came with it
+
+    def __reduce__(self) -> Any:
+        return self._again, ()  # elsewhere there are other connections
 
     async def decide(
         self,
@@ -87,7 +110,7 @@ class Dispatch:
         listing: Listing,
         *,
         tool: Any = None,
-        server: str = "",
+        server: Server = ONLY,
         state: str | None = None,
     ) -> Any | Refusal:
         """The arguments to send, or the refusal to give; None stays None.
@@ -103,17 +126,40 @@ class Dispatch:
             name, version = name
         if version is not None and tool is not None and version_of(tool) != version:
             tool = None
-        fresh = tool is None and not self._catalog.knows(name, server) and await self._listed(server, listing)
-        fit, plan = self._catalog.looked_at(wanted, arguments, server, at_hand=tool)
-        if not fit.ok and self._refuses and not fresh and await self._listed(server, listing):
-            fit, plan = self._catalog.looked_at(wanted, arguments, server)
+        known = tool is not None or self._catalog.knows(name, self._places.get(server, ""))
+        fresh = not known and await self._listed(server, listing)
+        fit, plan = self._catalog.looked_at(wanted, arguments, self._places.get(server, ""), at_hand=tool)
+        if self._weighs(fit) and not fresh and await self._listed(server, listing):
+            fit, plan = self._catalog.looked_at(wanted, arguments, self._places.get(server, ""))
         if plan is None:
             return arguments
-        self._catalog.notes.take(name, plan, fit)
+        self._catalog.notes.take(name, plan, fit, server.name)
         if not fit.ok and self._refuses:
             write(record.misfit(name, plan, fit.problems))
             return Refusal(name, fit)
         return None if arguments is None else fit.arguments
+
+    def _weighs(self, fit: Fit) -> bool:
+        """Whether more than a spelling hangs on the schema being the one that counts now."""
+        return (self._refuses and not fit.ok) or any(change.rule in REPAIRS for change in fit.changes)
+
+    def learn(self, server: Server, tools: Any, *, whole: bool = True) -> None:
+        """Take note of what a program was told that a server lists, on one page or (`whole`) on all."""
+        with suppress(TypeError):  # it is no listing, as the program will see
+            (self._catalog.update if whole else self._catalog.add)(self._place(server), tools)
+
+    def forget(self, server: Server) -> None:
+        """Have a server listed anew when it is next called."""
+        place = self._places.pop(server, None)
+        if place is not None:
+            self._catalog.remove(place)
+
+    def _place(self, server: Server) -> str:
+        if server not in self._places:
+            known = list(self._places)
+            for old in [*filter(_is_gone, known), *known[: 1 - SERVERS]]:
+                self.forget(old)
+        return self._places.setdefault(server, str(next(self._counting)))
 
     def asked(self, state: str, name: str, arguments: Any, sent: Any) -> None:
         """Keep what was sent in a call of which its server asked more, under the state that came with that."""
@@ -121,7 +167,7 @@ class Dispatch:
         for old in list(self._asked)[:-STATES]:
             self._asked.pop(old, None)
 
-    async def _listed(self, server: str, listing: Listing) -> bool:
+    async def _listed(self, server: Server, listing: Listing) -> bool:
         """Have a server listed, by this call or by one that is at it; whether that was done, and in time."""
         place = (current_token(), server)
         with anyio.move_on_after(LISTING_SECONDS):
@@ -133,10 +179,10 @@ class Dispatch:
         LOGGER.debug("MCP tools could not be listed (not within %g seconds).", LISTING_SECONDS)
         return False
 
-    async def _list(self, place: tuple[Any, str], listing: Listing) -> bool:
+    async def _list(self, place: tuple[Any, Server], listing: Listing) -> bool:
         going = self._going[place] = _Going(anyio.Event())
         try:
-            self._catalog.update(place[1], await listing())
+            self._catalog.update(self._place(place[1]), await listing())
             going.came = True
         except Exception as error:  # noqa: BLE001 - whatever the library raises, the call itself will tell
             LOGGER.debug("MCP tools could not be listed (%s).", type(error).__name__)
@@ -145,6 +191,32 @@ class Dispatch:
             del self._going[place]
             going.ended.set()
         return going.came
+
+
+def connection_of(client: Any) -> Hashable:
+    """The connection of a client that has a `session`; None where it is not connected, as the call itself will tell."""
+    try:
+        return ref(client.session)
+    except Exception:  # noqa: BLE001 - as above
+        return None
+
+
+def learning(dispatch: Dispatch, client: Any, list_page: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a client that lists a page of its server's tools, as one from which they are learned."""
+
+    @wraps(list_page)
+    async def list_tools(*args: Any, **kwargs: Any) -> Any:
+        result = await list_page(*args, **kwargs)
+        began = kwargs.get("cursor") or getattr(kwargs.get("params"), "cursor", None)
+        whole = not began and not getattr(result, "next_cursor", None)
+        dispatch.learn(Server(connection=connection_of(client)), result, whole=whole)
+        return result
+
+    return list_tools
+
+
+def _is_gone(server: Server) -> bool:
+    return any(isinstance(part, ReferenceType) and part() is None for part in server)
 
 
 async def all_tools(page: Callable[[str | None], Awaitable[Any]]) -> list[Any]:

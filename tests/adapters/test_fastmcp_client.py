@@ -140,3 +140,51 @@ def test_a_call_of_the_version_that_is_listed_is_fitted_by_it() -> None:
             return [(await client.call_tool("find", {"key": "5"}, **how)).data for how in calls]
 
     assert asyncio.run(speak()) == ["new 5"] * 3
+
+
+def becoming_text(server: FastMCP[Any]) -> None:
+    """Have the tool of a strict server take text."""
+    server.local_provider.remove_tool("get_symbol_info")
+
+    @server.tool
+    def get_symbol_info(line: str) -> str:
+        return f"text {line!r}"
+
+
+@pytest.mark.parametrize("again", ["opened", "listed"])
+def test_a_client_that_is_opened_again_or_asked_to_list_goes_by_what_is_listed_then(again: str) -> None:
+    server, got = strict()
+
+    async def speak() -> None:
+        client = fit(Client(server))
+        async with client:
+            await client.call_tool_mcp("get_symbol_info", {"line": 5.0})
+            becoming_text(server)
+            if again == "listed":
+                await client.list_tools()
+                await client.call_tool_mcp("get_symbol_info", {"line": 5.0})
+        if again == "opened":
+            async with client:
+                await client.call_tool_mcp("get_symbol_info", {"line": 5.0})
+
+    asyncio.run(speak())
+    assert [repr(one) for one in got] == ["{'line': 5}", "{'line': 5.0}"]
+
+
+def test_a_repair_is_made_by_what_is_listed_when_it_is_sent() -> None:
+    server, got = strict()
+
+    async def speak() -> str:
+        async with fit(Client(server), repairs=["unquote"]) as client:
+            await client.call_tool("get_symbol_info", {"line": "5"})
+            becoming_text(server)
+            return str((await client.call_tool("get_symbol_info", {"line": "5"})).data)
+
+    assert asyncio.run(speak()) == "text '5'"
+    assert got == [{"line": 5}, {"line": "5"}]
+
+
+def test_a_client_that_is_not_connected_says_so_itself() -> None:
+    server, _ = strict()
+    with pytest.raises(RuntimeError, match="not connected"):
+        asyncio.run(fit(Client(server)).call_tool("get_symbol_info", {"line": 5.0}))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from mcp_types import PaginatedRequestParams
 from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS
 from tests.adapters.strict_server import Strict
@@ -148,6 +149,25 @@ def test_a_listing_that_hangs_does_not_hold_a_call_for_ever(
 
     asyncio.run(speak())
     assert [repr(one) for one in hanging.got] == ["{'line': 5.0}", "{'line': 5}"]
+
+
+@SEAMS
+def test_what_the_program_lists_is_known_and_counts_from_then_on(seam: Any) -> None:
+    strict = Strict()
+
+    async def speak() -> None:
+        async with Client(strict.server) as client:
+            caller = seam(client)
+            for line in ("integer", "string"):
+                strict.line = line
+                for cursor in (None, "2"):
+                    of_session: dict[str, Any] = {"params": PaginatedRequestParams(cursor=cursor)}
+                    await caller.list_tools(**(of_session if caller is client.session else {"cursor": cursor}))
+                await caller.call_tool(NAME, {"line": 5.0})
+
+    asyncio.run(speak())
+    assert [repr(one) for one in strict.got] == ["{'line': 5}", "{'line': 5.0}"]
+    assert strict.listed == 4  # pages, by the program alone
 
 
 @SEAMS

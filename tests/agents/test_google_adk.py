@@ -1,6 +1,7 @@
 """`fit` as a callback of Google's Agent Development Kit, in an agent whose model is a script."""
 
 import asyncio
+import pickle
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,24 @@ def test_two_servers_tools_of_one_name_are_told_apart_also_at_once(tmp_path: Pat
     calls = [(f"{prefix}_{NAME}", {"line": [1]}) for prefix in "ab"]
     model = Script(model="script", calls=calls, at_once=True)
     assert told(model, fit(on_misfit="refuse"), wholes, texts) == [REFUSED, REFUSED.replace("a whole number", "text")]
+
+
+def test_a_repair_is_made_by_what_is_listed_when_it_is_sent(tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    heard = said({"line": "5"}, callback=fit(repairs=["unquote"]), tools=toolset(str(changed)), changes=changed)
+    assert heard == ['found {"line":"5"}']
+
+
+def test_many_calls_at_once_are_fitted_each_by_itself() -> None:
+    calls = [(NAME, {"line": float(n) if n % 2 else str(n)}) for n in range(10)]
+    model = Script(model="script", calls=calls, at_once=True)
+    assert told(model, fit(repairs=["unquote"]), toolset()) == [f'found {{"line":{n}}}' for n in range(10)]
+
+
+def test_an_agent_goes_elsewhere_with_what_fits_its_calls() -> None:
+    agent = LlmAgent(name="a", model="m", tools=[toolset()], before_tool_callback=fit(repairs=["unquote"]))
+    for other in (pickle.loads(pickle.dumps(agent.before_tool_callback)), agent.clone().before_tool_callback):  # noqa: S301 - its own
+        assert said({"line": "5"}, {"line": 6.0}, callback=other) == ['found {"line":5}', 'found {"line":6}']
 
 
 def test_the_agents_own_tools_are_left_alone() -> None:

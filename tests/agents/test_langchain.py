@@ -1,7 +1,8 @@
 """`fit` on langchain-mcp-adapters, with its own tools, by themselves and in a graph."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ from tests.agents.conftest import NAME, REFUSED, SERVER
 
 pytest.importorskip("langchain_mcp_adapters", reason="langchain-mcp-adapters is not installed: `make adapters`")
 
+import langchain_mcp_adapters.client
 from langchain_core.messages import AIMessage
 from langchain_mcp_adapters.client import MultiServerMCPClient
+from langchain_mcp_adapters.interceptors import MCPToolCallRequest
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
+from mcp.types import ListToolsResult, Tool
 
 from argfit import Fitter, catalog
 from argfit.adapters.langchain import fit
@@ -38,6 +42,10 @@ async def in_a_graph(made: MultiServerMCPClient, arguments: Any, changes: Callab
     tools = await made.get_tools()
     changes()
     name = next(tool.name for tool in tools if tool.name.endswith(NAME))
+    return await called_in_a_graph(tools, name, arguments)
+
+
+async def called_in_a_graph(tools: Any, name: str, arguments: Any) -> str:
     graph = StateGraph(MessagesState)
     graph.add_node("tools", ToolNode(tools))
     graph.add_edge(START, "tools")
@@ -93,6 +101,87 @@ def test_two_servers_tools_of_one_name_are_told_apart(tmp_path: Path) -> None:
         return [(await tool.ainvoke(call)).content[0]["text"] for tool in tools]
 
     assert asyncio.run(run()) == ['found {"line":5}', REFUSED.replace("a whole number", "text")] * 2
+
+
+@pytest.mark.parametrize("options", [{}, {"on_misfit": "refuse"}, {"repairs": ["unquote"]}], ids=repr)
+def test_a_tool_that_is_renamed_in_the_graph_is_fitted_as_the_one_it_is(options: Any, tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    changed.touch()
+    servers: dict[str, Any] = {
+        name: {"command": SERVER[0], "args": [*SERVER[1:], *words], "transport": "stdio"}
+        for name, words in (("wholes", ()), ("texts", (str(changed),)))
+    }
+    made = fit(MultiServerMCPClient(servers), **options)
+
+    async def run() -> str:
+        wholes, texts = [
+            next(tool for tool in await made.get_tools(server_name=name) if tool.name == NAME) for name in servers
+        ]
+        texts.name = "find_by_text"
+        return await called_in_a_graph([wholes, texts], "find_by_text", {"line": "5"})
+
+    assert asyncio.run(run()) == 'success: found {"line":"5"}'
+
+
+@WAYS
+def test_a_tool_that_was_given_out_is_listed_no_more_for_its_spelling(
+    way: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = fit(client(tool_name_prefix=True))
+
+    async def run() -> str:
+        tools = await made.get_tools()
+        monkeypatch.setattr(made, "get_tools", lambda: asyncio.sleep(0, tools))
+        monkeypatch.setattr(MultiServerMCPClient, "session", None)
+        return str(await way(made, {"line": 5.0}))
+
+    assert asyncio.run(run()) == 'success: found {"line":5}'
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_a_server_is_listed_with_the_headers_of_the_call(transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+
+    class Session:
+        def __init__(self, tenant: str) -> None:
+            self.kind = {"a": "integer", "b": "string"}.get(tenant, "number")
+
+        async def initialize(self) -> None: ...
+
+        async def list_tools(self, cursor: Any = None) -> ListToolsResult:
+            schema = {"properties": {"line": {"type": self.kind}}}
+            return ListToolsResult(tools=[Tool.model_validate({"name": NAME, "inputSchema": schema})])
+
+    @asynccontextmanager
+    async def create(connection: Any, **options: Any) -> AsyncIterator[Session]:
+        opened.append(connection.get("headers"))
+        yield Session((connection.get("headers") or {}).get("tenant", ""))
+
+    monkeypatch.setattr(langchain_mcp_adapters.client, "create_session", create)
+    connection: Any = {"transport": transport, **({"url": "http://x/mcp"} if transport == "http" else {"command": "x"})}
+    if transport == "http":
+        connection["headers"] = {"own": "1"}
+    (fitting,) = fit(MultiServerMCPClient({"s": connection}), on_misfit="refuse").tool_interceptors
+
+    async def went(request: Any) -> str:
+        return repr(request.args)
+
+    async def run() -> list[str]:
+        requests = [
+            MCPToolCallRequest(name=NAME, args={"line": 5.0}, server_name="s", headers=tenant and {"tenant": tenant})
+            for tenant in ("a", "a", None, "b")
+        ]
+        results = await asyncio.gather(*(fitting(one, went) for one in requests))
+        return [one if isinstance(one, str) else one.content[0].text for one in results]
+
+    if transport == "stdio":  # which has none
+        assert asyncio.run(run()) == ["{'line': 5.0}"] * 4
+        assert opened == [None] * 3
+    else:
+        text = REFUSED.replace("a whole number", "text")
+        assert asyncio.run(run()) == ["{'line': 5}", "{'line': 5}", "{'line': 5.0}", text]
+        own = {"own": "1"}
+        assert opened == [{**own, "tenant": "a"}, own, {**own, "tenant": "b"}]
 
 
 def test_servers_that_list_one_schema_share_what_is_compiled_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

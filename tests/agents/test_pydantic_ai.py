@@ -14,8 +14,15 @@ from pydantic_ai import Agent
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.test import TestModel
+from pydantic_ai.toolsets import CombinedToolset, FunctionToolset
 
 from argfit.adapters.pydantic_ai import fit
+
+
+def own(line: float) -> str:
+    """A tool of the agent's own."""
+    return f"own {line!r}"
 
 
 def toolset(*words: str) -> MCPToolset[Any]:
@@ -65,6 +72,47 @@ def test_a_server_is_listed_again_before_a_call_is_refused(tmp_path: Path) -> No
     changed = tmp_path / "changed"
     fitting = fit(toolset(str(changed)), on_misfit="refuse")
     assert said(fitting, {"line": "five"}, changes=changed) == ['found {"line":"five"}']
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda one: CombinedToolset([FunctionToolset([own]), one]),
+        lambda one: CombinedToolset([CombinedToolset([one.filtered(lambda ctx, tool: tool.name == NAME)])]),
+        lambda one: one.prefixed("p").renamed({NAME: f"p_{NAME}"}),
+    ],
+    ids=["combined", "nested", "renamed"],
+)
+def test_a_server_behind_other_toolsets_is_listed_again_too(around: Any, tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    for options, line in (({"on_misfit": "refuse"}, "five"), ({"repairs": ["unquote"]}, "5")):
+        fitting = fit(around(toolset(str(changed))), **options)
+        assert said(fitting, {"line": line}, changes=changed) == [f'found {{"line":"{line}"}}']
+        changed.unlink()
+
+
+def test_many_calls_at_once_are_fitted_each_by_itself() -> None:
+    told: list[str] = []
+
+    def script(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        told.extend(str(part.content) for part in messages[-1].parts if part.part_kind == "tool-return")
+        calls = [ToolCallPart(NAME, {"line": float(n) if n % 2 else str(n)}) for n in range(20)]
+        return ModelResponse(parts=[TextPart("done")] if told else calls)
+
+    async def run() -> None:
+        async with Agent(FunctionModel(script), toolsets=[fit(toolset(), repairs=["unquote"])]) as agent:
+            await agent.run("go")
+
+    asyncio.run(run())
+    assert told == [f'found {{"line":{n}}}' for n in range(20)]
+
+
+def test_the_librarys_own_test_model_calls_what_it_is_shown() -> None:
+    async def run() -> str:
+        async with Agent(TestModel(call_tools=[NAME]), toolsets=[fit(toolset(), on_misfit="refuse")]) as agent:
+            return (await agent.run("go")).output
+
+    assert "found" in asyncio.run(run())
 
 
 def test_names_that_are_none_of_the_choices_are_errors_here_and_now() -> None:

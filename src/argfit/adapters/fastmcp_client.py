@@ -12,7 +12,7 @@ from fastmcp import Client
 from mcp_types import CallToolResult
 
 from argfit.catalog import named_by
-from argfit.dispatch import Dispatch, Refusal
+from argfit.dispatch import Dispatch, Refusal, Server, connection_of, learning
 
 _META = 2  # where `call_tool_mcp` has it among the rest: progress_handler, timeout, meta
 
@@ -38,7 +38,10 @@ def fit(
     async def call_tool_mcp(name: str, arguments: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         meta = args[_META] if len(args) > _META else kwargs.get("meta")
         decided = await dispatch.decide(
-            named_by(name, meta), arguments, lambda: client.list_tools(cache_mode="refresh")
+            named_by(name, meta),
+            arguments,
+            lambda: client.list_tools(cache_mode="refresh"),
+            server=Server(connection=connection_of(client)),
         )
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
@@ -47,9 +50,14 @@ def fit(
     @wraps(new)
     def new_client() -> Client[Any]:
         made: Any = new()
-        for name in ("call_tool_mcp", "new"):  # the copies of what was put on this one are not its own
+        for name in (
+            "call_tool_mcp",
+            "list_tools_mcp",
+            "new",
+        ):  # the copies of what was put on this one are not its own
             made.__dict__.pop(name, None)
         return fit(made, repairs=repairs, formats=formats, on_misfit=on_misfit)
 
     target.call_tool_mcp, target.new = call_tool_mcp, new_client
+    target.list_tools_mcp = learning(dispatch, client, target.list_tools_mcp)
     return client

@@ -9,11 +9,12 @@ Rules
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
+from weakref import ref
 
 from google.adk.tools.mcp_tool.mcp_tool import McpTool
 from google.adk.tools.mcp_tool.mcp_toolset import McpToolset
 
-from argfit.dispatch import Dispatch, Refusal
+from argfit.dispatch import Dispatch, Refusal, Server
 
 Callback = Callable[[Any, dict[str, Any], Any], Awaitable[dict[str, Any] | None]]
 
@@ -26,9 +27,16 @@ def fit(
     `repairs` names repairs to make (none by default), `formats` those that count; with `on_misfit="refuse"` a call that
     does not fit is answered here, as a result with `isError`. Raises ValueError for a name that is none of these.
     """
-    dispatch = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
+    return _Fitting(Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit))
 
-    async def before_tool_callback(tool: Any, args: dict[str, Any], tool_context: Any) -> dict[str, Any] | None:
+
+class _Fitting:
+    """A callback that goes wherever its agent is sent."""
+
+    def __init__(self, dispatch: Dispatch) -> None:
+        self._dispatch = dispatch
+
+    async def __call__(self, tool: Any, args: dict[str, Any], tool_context: Any) -> dict[str, Any] | None:
         if not isinstance(tool, McpTool):
             return None
         listed = tool.raw_mcp_tool
@@ -42,15 +50,13 @@ def fit(
             tools = await toolset.get_tools(tool_context)
             return [one.raw_mcp_tool for one in tools if isinstance(one, McpTool)]
 
-        decided = await dispatch.decide(listed.name, args, listing, tool=listed, server=str(id(manager)))
+        decided = await self._dispatch.decide(listed.name, args, listing, tool=listed, server=Server(ref(manager)))
         if isinstance(decided, Refusal):
             return decided.result
         if decided is not args:
             args.clear()
             args.update(decided)
         return None
-
-    return before_tool_callback
 
 
 def _toolset_of(manager: Any, tool_context: Any) -> McpToolset | None:

@@ -14,7 +14,7 @@ from mcp import Client, ClientSession
 from mcp_types import CallToolResult, InputRequiredResult, PaginatedRequestParams
 
 from argfit.catalog import named_by
-from argfit.dispatch import Dispatch, Refusal, all_tools
+from argfit.dispatch import Dispatch, Refusal, Server, all_tools, connection_of, learning
 
 AnyClient = TypeVar("AnyClient", Client, ClientSession)
 
@@ -42,6 +42,7 @@ def fit(
             named_by(name, kwargs.get("meta")),
             arguments,
             lambda: _tools(client),
+            server=Server(connection=connection_of(client)),
             state=kwargs.get("request_state"),
         )
         if isinstance(decided, Refusal):
@@ -52,6 +53,7 @@ def fit(
         return result
 
     target.call_tool = call_tool
+    target.list_tools = learning(dispatch, client, target.list_tools)
     return client
 
 

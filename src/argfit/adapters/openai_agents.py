@@ -3,7 +3,8 @@
 Rules
 - The seam is `call_tool` of the very MCP server object. What it returns with `isError` the model sees as it is; what it
   raises the SDK hides behind words of its own.
-- The tool of a call is the one that the SDK listed last, which it does at each turn unless it caches.
+- The tool of a call is the one that the SDK listed last, which it does at each turn unless it caches: each listing is
+  learned when it comes, and forgotten when the SDK is told to forget it.
 """
 
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from agents.mcp import MCPServer
 from mcp.types import CallToolResult, PaginatedRequestParams
 
 from argfit.catalog import named_by
-from argfit.dispatch import Dispatch, Refusal, all_tools
+from argfit.dispatch import Dispatch, Refusal, Server, all_tools, connection_of
 
 AnyServer = TypeVar("AnyServer", bound=MCPServer)
 
@@ -34,25 +35,52 @@ def fit(
     """
     dispatch = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
     target: Any = server
-    call = target.call_tool
+    call, list_all, invalidate = (
+        target.call_tool,
+        target.list_tools,
+        getattr(target, "invalidate_tools_cache", _nothing),
+    )
+    learned: Any = None
+
+    def here() -> Server:
+        return Server(connection=connection_of(target))
+
+    @wraps(list_all)
+    async def list_tools(*args: Any, **kwargs: Any) -> Any:
+        nonlocal learned
+        result = await list_all(*args, **kwargs)
+        # below the filters; the public way to it copies all tools
+        listed = getattr(target, "_tools_list", None) or result
+        if listed is not learned:
+            dispatch.learn(here(), listed)
+            learned = listed
+        return result
+
+    def invalidate_tools_cache() -> None:
+        invalidate()
+        dispatch.forget(here())
 
     async def listing() -> list[Any]:
-        if hasattr(target, "invalidate_tools_cache"):
-            target.invalidate_tools_cache()
+        invalidate()
         session = getattr(target, "session", None)  # below the filters, which may ask for an agent
-        return list(await (target.list_tools() if session is None else _all_tools(session)))
+        return list(await (list_all() if session is None else _all_tools(session)))
 
     @wraps(call)
     async def call_tool(tool_name: str, arguments: dict[str, Any] | None, *meta: Any, **kwargs: Any) -> Any:
-        at_hand = next((tool for tool in target.cached_tools or () if tool.name == tool_name), None)
         name = named_by(tool_name, meta[0] if meta else kwargs.get("meta"))
-        decided = await dispatch.decide(name, arguments, listing, tool=at_hand)
+        decided = await dispatch.decide(name, arguments, listing, server=here())
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
         return await call(tool_name, decided, *meta, **kwargs)
 
-    target.call_tool = call_tool
+    target.call_tool, target.list_tools = call_tool, list_tools
+    if invalidate is not _nothing:
+        target.invalidate_tools_cache = invalidate_tools_cache
     return server
+
+
+def _nothing() -> None:
+    """What a server forgets that keeps no listing."""
 
 
 async def _all_tools(session: Any) -> list[Any]:

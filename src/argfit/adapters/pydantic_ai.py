@@ -23,7 +23,7 @@ class _Fitting(WrapperToolset[Any]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
         async def listing() -> list[Any]:
-            _forget(self.wrapped)
+            self.wrapped.apply(_forget)
             return [_listed(one) for one in (await self.wrapped.get_tools(ctx)).values()]
 
         decided = await self.dispatch.decide(name, tool_args, listing, tool=_listed(tool))
@@ -48,9 +48,7 @@ def fit(
 
 
 def _forget(toolset: AbstractToolset[Any]) -> None:
-    """Have an MCP toolset ask its server again: what changed is not told to it in every era."""
-    while isinstance(toolset, WrapperToolset):
-        toolset = toolset.wrapped
+    """Have an MCP toolset, of however many, ask its server again: what changed is not told to it in every era."""
     if hasattr(toolset, "_cached_tools"):
         toolset._cached_tools = None  # noqa: SLF001 - no public way
 
