@@ -164,9 +164,10 @@ def test_what_the_program_lists_is_known_and_counts_from_then_on(seam: Any) -> N
                     of_session: dict[str, Any] = {"params": PaginatedRequestParams(cursor=cursor)}
                     await caller.list_tools(**(of_session if caller is client.session else {"cursor": cursor}))
                 await caller.call_tool(NAME, {"line": 5.0})
+                await caller.call_tool("other", {})
 
     asyncio.run(speak())
-    assert [repr(one) for one in strict.got] == ["{'line': 5}", "{'line': 5.0}"]
+    assert [repr(one) for one in strict.got] == ["{'line': 5}", "{}", "{'line': 5.0}", "{}"]
     assert strict.listed == 4  # pages, by the program alone
 
 

@@ -50,11 +50,7 @@ def fit(
     @wraps(new)
     def new_client() -> Client[Any]:
         made: Any = new()
-        for name in (
-            "call_tool_mcp",
-            "list_tools_mcp",
-            "new",
-        ):  # the copies of what was put on this one are not its own
+        for name in ("call_tool_mcp", "list_tools_mcp", "new"):  # the copies are of this one's, and not its own
             made.__dict__.pop(name, None)
         return fit(made, repairs=repairs, formats=formats, on_misfit=on_misfit)
 
