@@ -95,6 +95,21 @@ def test_a_listing_that_the_sdk_is_told_to_forget_is_forgotten_here_too(tmp_path
     assert asyncio.run(run()) == ['found {"line":5}', 'refused {"line":5}', 'refused {"line":5.0}', 'found {"line":5}']
 
 
+def test_what_the_sdk_lists_counts_from_then_on(tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+
+    async def run() -> list[str]:
+        texts: list[str] = []
+        async with fit(server(str(changed))) as target:
+            for _ in range(2):
+                await target.list_tools()
+                texts.append(text_of(await target.call_tool(NAME, {"line": 5.0})))
+                changed.touch()
+        return texts
+
+    assert asyncio.run(run()) == ['found {"line":5}', 'refused {"line":5.0}']
+
+
 def test_a_server_that_is_connected_again_is_listed_again(tmp_path: Path) -> None:
     changed = tmp_path / "changed"
 
