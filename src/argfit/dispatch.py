@@ -75,7 +75,7 @@ class _Going(msgspec.Struct):
 class _Sent(msgspec.Struct, frozen=True):
     """A call of which its server asked more: what came, and what was sent of it."""
 
-    tool: str
+    tool: Name
     came: Any
     went: Any
 
@@ -161,7 +161,7 @@ class Dispatch:
                 self.forget(old)
         return self._places.setdefault(server, str(next(self._counting)))
 
-    def asked(self, state: str, name: str, arguments: Any, sent: Any) -> None:
+    def asked(self, state: str, name: Name, arguments: Any, sent: Any) -> None:
         """Keep what was sent in a call of which its server asked more, under the state that came with that."""
         self._asked[state] = _Sent(name, arguments, sent)
         for old in list(self._asked)[:-STATES]:

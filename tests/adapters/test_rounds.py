@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from fastmcp import Client as FastClient
 from mcp import Client, MCPError
+from mcp.server import Server
 from mcp.server.mcpserver import MCPServer, RequestStateBoundary
 from mcp.server.request_state import RequestStateSecurity
 from mcp_types import (
@@ -15,6 +16,8 @@ from mcp_types import (
     ElicitRequestFormParams,
     ElicitResult,
     InputRequiredResult,
+    ListToolsResult,
+    Tool,
 )
 from tests.adapters.strict_server import Strict
 
@@ -119,3 +122,49 @@ def test_a_round_is_not_refused_where_the_first_was_sent() -> None:
 
     assert asyncio.run(speak()) == "found"
     assert asking.rounds == [WENT] * 2
+
+
+@pytest.mark.parametrize("on_misfit", ["forward", "refuse"])
+def test_rounds_that_a_clients_session_began_go_on_as_they_began(on_misfit: str) -> None:
+    asking = Asking()
+    asking.line = "string" if on_misfit == "refuse" else "integer"
+
+    async def speak() -> str:
+        async with mcp_client.fit(Client(asking.server, elicitation_callback=sure), on_misfit=on_misfit) as client:
+            first = await client.session.call_tool(NAME, SENT, allow_input_required=True)
+            assert isinstance(first, InputRequiredResult)
+            answers: Any = {"sure": await sure()}
+            resumed = await client.call_tool(NAME, SENT, input_responses=answers, request_state=first.request_state)
+            return text_of(resumed)
+
+    assert asyncio.run(speak()).startswith("line must be of")  # as the server says it
+    assert asking.rounds == [repr(SENT)] * 2
+
+
+def test_a_caller_that_alters_its_arguments_between_the_rounds_has_them_sent_as_altered() -> None:
+    got: list[str] = []
+
+    async def call(ctx: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+        got.append(repr(params.arguments))
+        if params.request_state is None:
+            asked = ElicitRequestFormParams(message="Sure?", requested_schema={"type": "object", "properties": {}})
+            return InputRequiredResult(input_requests={"sure": ElicitRequest(params=asked)}, request_state="open")
+        return CallToolResult(content=[])
+
+    async def listing(ctx: Any, params: Any) -> ListToolsResult:
+        schema = {"properties": {"lines": {"items": {"type": "integer"}}}}
+        return ListToolsResult(tools=[Tool(name="t", input_schema={"type": "object", **schema})])
+
+    async def speak() -> None:
+        async with Client(Server("s", on_list_tools=listing, on_call_tool=call)) as client:
+            session = mcp_client.fit(client.session)
+            answers: Any = {"sure": await sure()}
+            arguments: dict[str, Any] = {"lines": [5.0], "more": [1]}
+            await session.call_tool("t", arguments, allow_input_required=True)
+            for alter in (lambda: None, lambda: arguments["more"].append(2), lambda: arguments["lines"].append(6.0)):
+                alter()
+                await session.call_tool("t", arguments, input_responses=answers, request_state="open")
+
+    asyncio.run(speak())
+    once = "{'lines': [5], 'more': [1]}"
+    assert got == [once, once, "{'lines': [5], 'more': [1, 2]}", "{'lines': [5, 6], 'more': [1, 2]}"]

@@ -1,6 +1,7 @@
 """`fit` as a callback of Google's Agent Development Kit, in an agent whose model is a script."""
 
 import asyncio
+import copy
 import pickle
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -132,8 +133,11 @@ def test_many_calls_at_once_are_fitted_each_by_itself() -> None:
 
 
 def test_an_agent_goes_elsewhere_with_what_fits_its_calls() -> None:
-    agent = LlmAgent(name="a", model="m", tools=[toolset()], before_tool_callback=fit(repairs=["unquote"]))
-    for other in (pickle.loads(pickle.dumps(agent.before_tool_callback)), agent.clone().before_tool_callback):  # noqa: S301 - its own
+    fitting = fit(repairs=["unquote"])
+    assert said({"line": "5"}, callback=fitting) == ['found {"line":5}']
+    agent = LlmAgent(name="a", model="m", tools=[toolset()], before_tool_callback=fitting)
+    sent = pickle.loads(pickle.dumps(agent.before_tool_callback))  # noqa: S301 - its own
+    for other in (sent, copy.deepcopy(fitting), agent.clone().before_tool_callback):
         assert said({"line": "5"}, {"line": 6.0}, callback=other) == ['found {"line":5}', 'found {"line":6}']
 
 

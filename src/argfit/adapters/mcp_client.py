@@ -3,10 +3,14 @@
 Rules
 - The seam is `call_tool` of the very object: once per call, above the rounds in which a server asks for more, so that
   each round sends the same arguments (their hash is in `requestState`), and above the headers that mirror arguments.
-  Where a caller makes the rounds, each is a call, and the later ones go as the first went.
+  Where a caller makes the rounds, each is a call, and the later ones go as the first went: with a `ClientSession` as
+  that one was fitted; with a `Client`, which makes all rounds itself or none, as they came, for the first was its
+  session's.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
+from copy import deepcopy
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -38,18 +42,20 @@ def fit(
 
     @wraps(call)
     async def call_tool(name: str, arguments: dict[str, Any] | None = None, *args: Any, **kwargs: Any) -> Any:
-        decided = await dispatch.decide(
-            named_by(name, kwargs.get("meta")),
-            arguments,
-            lambda: _tools(client),
-            server=Server(connection=connection_of(client)),
-            state=kwargs.get("request_state"),
-        )
+        state = kwargs.get("request_state")
+        if state is not None and isinstance(target, Client):
+            return await call(name, arguments, *args, **kwargs)
+        if kwargs.get("allow_input_required"):
+            with suppress(Exception):  # what cannot be copied cannot be sent
+                arguments = deepcopy(arguments)  # the caller may alter its own before the next round
+        asked = named_by(name, kwargs.get("meta"))
+        here = Server(connection=connection_of(client))
+        decided = await dispatch.decide(asked, arguments, lambda: _tools(client), server=here, state=state)
         if isinstance(decided, Refusal):
             return CallToolResult.model_validate(decided.result)
         result = await call(name, decided, *args, **kwargs)
         if isinstance(result, InputRequiredResult) and result.request_state is not None:
-            dispatch.asked(result.request_state, name, arguments, decided)
+            dispatch.asked(result.request_state, asked, arguments, decided)
         return result
 
     target.call_tool = call_tool
