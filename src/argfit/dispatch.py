@@ -162,7 +162,7 @@ class Dispatch:
         return self._places.setdefault(server, str(next(self._counting)))
 
     def asked(self, state: str, name: Name, arguments: Any, sent: Any) -> None:
-        """Keep what was sent in a call of which its server asked more, under the state that came with that."""
+        """Keep a call of which its server asked more, under the state that came with that; no one is to alter it."""
         self._asked[state] = _Sent(name, arguments, sent)
         for old in list(self._asked)[:-STATES]:
             self._asked.pop(old, None)
