@@ -327,6 +327,21 @@ def test_of_servers_and_connections_the_last_are_kept(monkeypatch: pytest.Monkey
     asyncio.run(run())
 
 
+def test_a_listing_that_comes_after_its_server_was_forgotten_is_kept_once() -> None:
+    async def run() -> None:
+        server, dispatching = Listed(WHOLE), Dispatch()
+        (call,) = start(dispatching, server)
+        await waiting()
+        dispatching.learn(Server(), [TEXT])
+        dispatching.forget(Server())
+        server.let.set()
+        assert repr(await call) == "{'n': 5}"
+        assert repr(await dispatching.decide("t", SENT, server.listing)) == "{'n': 5}"
+        assert (server.asked, len(dispatching._catalog._servers)) == (1, 1)  # noqa: SLF001 - what is kept
+
+    asyncio.run(run())
+
+
 def test_what_a_program_was_told_is_learned_and_what_it_forgets_is_forgotten() -> None:
     async def run() -> None:
         server, dispatching = Listed(WHOLE), Dispatch()

@@ -9,7 +9,8 @@ Rules
 - Where a library has the tool of a call at hand, that one counts until a call is to be refused or repaired.
 - A call that names a version of its tool (in its `_meta`, as FastMCP's do) is fitted by that version's schema or not at
   all. That another version is listed is no reason to list the server again.
-- Where a server cannot be listed, or not in time, a call goes as it came.
+- Where a server cannot be listed, or not in time, a call goes by what is known of its tool; as it came where that is
+  nothing.
 - A call that is made again, with the state by which its server asked for more, goes as it went the first time: the
   server holds it against what it was sent (`requestState`, 2026-07-28).
 """
@@ -182,7 +183,8 @@ class Dispatch:
     async def _list(self, place: tuple[Any, Server], listing: Listing) -> bool:
         going = self._going[place] = _Going(anyio.Event())
         try:
-            self._catalog.update(self._place(place[1]), await listing())
+            tools = await listing()
+            self._catalog.update(self._place(place[1]), tools)
             going.came = True
         except Exception as error:  # noqa: BLE001 - whatever the library raises, the call itself will tell
             LOGGER.debug("MCP tools could not be listed (%s).", type(error).__name__)
