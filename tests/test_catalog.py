@@ -350,6 +350,37 @@ def test_a_deep_stack_costs_a_call_its_fit_and_nothing_else(below: int) -> None:
     assert down(left - below) == expected
 
 
+@pytest.mark.parametrize("below", [200, 100, 60])
+def test_a_schema_comes_to_the_same_however_deep_it_is_first_needed(
+    below: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    schema: Any = INTEGER
+    for _ in range(60):
+        schema = {"items": schema}
+    known = ToolCatalog()
+    known.update("s", [tool("t", n=INTEGER, deep=schema)])
+
+    def down(levels: int) -> Any:
+        return down(levels - 1) if levels else known.fit("t", {"n": 5.0})
+
+    down(sys.getrecursionlimit() - len(inspect.stack(0)) - below)
+    assert repr(known.fit("t", {"n": 5.0}).arguments) == "{'n': 5}"
+    assert caplog.records == []
+
+
+def test_where_there_is_no_stack_to_compile_on_a_call_goes_as_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = ToolCatalog()
+    known.update("s", [tool("t", n=INTEGER)])
+
+    def none_left(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", none_left)
+        assert repr(known.fit("t", {"n": 5.0}).arguments) == "{'n': 5.0}"
+    assert repr(known.fit("t", {"n": 5.0}).arguments) == "{'n': 5}"
+
+
 def test_a_key_that_is_no_text_means_no_name() -> None:
     known = ToolCatalog(repairs="all")
     known.update("s", [{"name": "t", "inputSchema": {"properties": {"n": INTEGER}, "additionalProperties": False}}])

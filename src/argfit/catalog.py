@@ -6,7 +6,8 @@ Rules
   counts for calls that name no version; for those that do, the one they name, or none.
 - A call is fitted, and shown, by what is known at that moment: where a server is gone, as it came. Neither fails: what
   nests too deep for the stack that is left goes as it came, too.
-- A schema is compiled once, when it is first needed, however many tools have it, of however many servers.
+- A schema is compiled once, when it is first needed, however many tools have it, of however many servers; on a stack of
+  its own, or what it comes to would hang on how deep the first call of it was made.
 - A schema counts as it was when it was listed: it is kept as text, and what its owner does to it later changes nothing.
 - What is read is never altered, only replaced: who fits needs no lock.
 """
@@ -14,6 +15,7 @@ Rules
 import json
 import re
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Lock
 from typing import Any
@@ -123,7 +125,7 @@ class ToolCatalog:
         `fit.json` is the fitted text, for a client that writes its calls itself; the official SDK's takes
         `fit.arguments`, and `render` shows what it writes for them. Logged as by `fit`.
         """
-        with suppress(RecursionError):
+        with suppress(RuntimeError):  # the stack is at its end, or there is no other to be had
             fitter = self._fitter(self._tool(tool, server_id))
             if fitter is not None:
                 fit = fitter.fit_json(text)
@@ -138,7 +140,7 @@ class ToolCatalog:
 
         A tool `at_hand`, as `update` takes it, counts in place of what is listed.
         """
-        with suppress(RecursionError):
+        with suppress(RuntimeError):  # the stack is at its end, or there is no other to be had
             fitter = self._fitter(self._tool(tool, server_id) if at_hand is None else _as_listed(at_hand))
             if fitter is not None:
                 return fitter.fit(arguments), fitter.plan
@@ -179,7 +181,8 @@ class ToolCatalog:
         if not isinstance(schema, dict | bool):
             return None
         repairs = self._repairs - WIDENING if tool.destroys else self._repairs
-        return Fitter(schema, repairs=repairs, formats=self._formats)
+        with ThreadPoolExecutor(1) as own_stack:
+            return own_stack.submit(Fitter, schema, repairs=repairs, formats=self._formats).result()
 
 
 def _listed(server_id: Any, tools: Any) -> dict[Name, _Tool]:
