@@ -378,6 +378,7 @@ def test_where_there_is_no_stack_to_compile_on_a_call_goes_as_it_came(monkeypatc
     with monkeypatch.context() as full:
         full.setattr(threading.Thread, "start", none_left)
         assert repr(known.fit("t", {"n": 5.0}).arguments) == "{'n': 5.0}"
+        assert known.fit_json("t", b'{"n": 5.0}').json == b'{"n": 5.0}'
     assert repr(known.fit("t", {"n": 5.0}).arguments) == "{'n': 5}"
 
 

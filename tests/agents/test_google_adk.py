@@ -5,6 +5,7 @@ import copy
 import pickle
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,10 +16,11 @@ pytest.importorskip("google.adk", reason="google-adk is not installed: `make ada
 from google.adk.agents import LlmAgent
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
-from google.adk.tools.mcp_tool import McpToolset
+from google.adk.tools.mcp_tool import McpTool, McpToolset
 from google.adk.tools.mcp_tool.mcp_session_manager import StdioConnectionParams
 from google.genai.types import Content, FunctionCall, Part
 from mcp import StdioServerParameters
+from mcp.types import Tool
 
 from argfit.adapters.google_adk import fit
 
@@ -130,6 +132,32 @@ def test_many_calls_at_once_are_fitted_each_by_itself() -> None:
     calls = [(NAME, {"line": float(n) if n % 2 else str(n)}) for n in range(10)]
     model = Script(model="script", calls=calls, at_once=True)
     assert told(model, fit(repairs=["unquote"]), toolset()) == [f'found {{"line":{n}}}' for n in range(10)]
+
+
+def test_calls_of_several_users_at_once_are_each_judged_by_what_is_listed_to_them() -> None:
+    class PerUser(McpToolset):
+        async def get_tools(self, readonly_context: Any = None) -> Any:
+            await asyncio.sleep(0)  # so that the other one is at it, too
+            return [self.tool_of(readonly_context.invocation_id)]
+
+        def tool_of(self, kind: str) -> McpTool:
+            schema = {"type": "object", "properties": {"line": {"type": kind}}}
+            listed = Tool.model_validate({"name": NAME, "inputSchema": schema})
+            return McpTool(mcp_tool=listed, mcp_session_manager=self._mcp_session_manager)
+
+    tools = PerUser(connection_params=StdioServerParameters(command="none"))
+    agent = SimpleNamespace(tools=[tools])
+    contexts = [
+        SimpleNamespace(invocation_id=kind, get_invocation_context=lambda: SimpleNamespace(agent=agent))
+        for kind in ("integer", "string")
+    ]
+
+    async def run() -> list[Any]:
+        fitting = fit(on_misfit="refuse")
+        return await asyncio.gather(*(fitting(tools.tool_of("integer"), {"line": "five"}, one) for one in contexts))
+
+    refused, sent = asyncio.run(run())
+    assert (refused["content"][0]["text"], sent) == (REFUSED, None)
 
 
 def test_an_agent_goes_elsewhere_with_what_fits_its_calls() -> None:

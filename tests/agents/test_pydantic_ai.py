@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import CombinedToolset, FunctionToolset
 
 from argfit.adapters.pydantic_ai import fit
@@ -105,6 +107,28 @@ def test_many_calls_at_once_are_fitted_each_by_itself() -> None:
 
     asyncio.run(run())
     assert told == [f'found {{"line":{n}}}' for n in range(20)]
+
+
+def test_runs_at_once_are_each_judged_by_what_is_listed_to_them() -> None:
+    class PerRun(FunctionToolset[Any]):
+        async def get_tools(self, ctx: Any) -> Any:
+            await asyncio.sleep(0)  # so that the other one is at it, too
+            return {NAME: tool_of(ctx.deps)}
+
+        async def call_tool(self, name: str, tool_args: Any, ctx: Any, tool: Any) -> Any:
+            return repr(tool_args)
+
+    def tool_of(kind: str) -> Any:
+        schema = {"properties": {"line": {"type": kind}}}
+        return SimpleNamespace(tool_def=ToolDefinition(name=NAME, parameters_json_schema=schema))
+
+    async def run() -> list[Any]:
+        fitting = fit(PerRun(), on_misfit="refuse")
+        runs: list[Any] = [SimpleNamespace(run_id=kind, deps=kind) for kind in ("integer", "string")]
+        calls = [fitting.call_tool(NAME, {"line": "five"}, ctx, tool_of("integer")) for ctx in runs]
+        return [str(one) for one in await asyncio.gather(*calls, return_exceptions=True)]
+
+    assert asyncio.run(run()) == [REFUSED, "{'line': 'five'}"]
 
 
 def test_the_librarys_own_test_model_calls_what_it_is_shown() -> None:

@@ -50,7 +50,8 @@ class _Fitting:
             tools = await toolset.get_tools(tool_context)
             return [one.raw_mcp_tool for one in tools if isinstance(one, McpTool)]
 
-        decided = await self._dispatch.decide(listed.name, args, listing, tool=listed, server=Server(ref(manager)))
+        here = Server(ref(manager), tool_context.invocation_id)  # headers may be another user's in another
+        decided = await self._dispatch.decide(listed.name, args, listing, tool=listed, server=here)
         if isinstance(decided, Refusal):
             return decided.result
         if decided is not args:

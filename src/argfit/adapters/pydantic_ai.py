@@ -12,7 +12,7 @@ from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 
-from argfit.dispatch import Dispatch, Refusal
+from argfit.dispatch import Dispatch, Refusal, Server
 
 
 @dataclass
@@ -26,7 +26,8 @@ class _Fitting(WrapperToolset[Any]):
             self.wrapped.apply(_forget)
             return [_listed(one) for one in (await self.wrapped.get_tools(ctx)).values()]
 
-        decided = await self.dispatch.decide(name, tool_args, listing, tool=_listed(tool))
+        run = Server(connection=ctx.run_id)  # a toolset may list others in another
+        decided = await self.dispatch.decide(name, tool_args, listing, tool=_listed(tool), server=run)
         if isinstance(decided, Refusal):
             raise ToolFailed(decided.text)
         return await self.wrapped.call_tool(name, decided, ctx, tool)
