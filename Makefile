@@ -7,7 +7,7 @@ PYTHON ?= python3
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check farm farm-check terminal client-check adapters interop bench bench-http battery properties mutants sweep lock clean
+.PHONY: help run test check farm farm-check deploy-check terminal client-check adapters interop bench bench-http battery properties mutants sweep lock clean
 .NOTPARALLEL:  # under -j too: two set-ups of one environment would only wait for each other
 unexport PYTHONPATH  # what is tested is what is pinned
 
@@ -38,6 +38,10 @@ farm:  ## start the example: an egg farm's records behind OAuth; says how to con
 farm-check:  ## a live run of the example: consent, every kind of bad call in both eras, and its log
 	@$(INSTALL) .venv requirements/farm.txt
 	@cd examples/farm && ../../$(VENV) -m farm.check
+
+deploy-check:  ## two replicas of argfit serve behind nginx, one dying after the other, and not a call made twice
+	@$(INSTALL) .venv requirements/dev.txt
+	@cd examples/farm && ../../$(VENV) -m farm.replicas
 
 terminal:  ## try the terminal client, with the official fetch server
 	@$(INSTALL) .venv requirements/run.txt
