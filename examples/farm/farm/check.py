@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -217,6 +218,16 @@ def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
+
+
+def listening(port: int) -> None:
+    """Wait until somebody listens on a port of this machine; TimeoutError where nobody comes to."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), PATIENCE):
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"nobody listens on port {port}")
 
 
 @contextlib.contextmanager
