@@ -62,21 +62,21 @@ def with_node(kind: str, server: dict[str, Any], calls: list[dict[str, Any]]) ->
 def with_python(era: str, server: dict[str, Any], calls: list[dict[str, Any]]) -> Any:
     """What the official Python client gets of it."""
 
-    async def speak() -> Any:
+    async def speak(nowhere: Any) -> Any:
         async with contextlib.AsyncExitStack() as stack:
             if "url" in server:
                 http = await stack.enter_async_context(httpx2.AsyncClient(headers=server["headers"], timeout=SECONDS))
                 transport = streamable_http_client(server["url"], http_client=http)
             else:
                 command, *arguments = server["command"]
-                nowhere = stack.enter_context(Path(os.devnull).open("w"))
                 transport = stdio_client(StdioServerParameters(command=command, args=arguments), errlog=nowhere)
             await stack.enter_async_context(asyncio.timeout(SECONDS))
             client = await stack.enter_async_context(Client(transport, mode=era))
             tools = [tool.model_dump(mode="json") for tool in (await client.list_tools()).tools]
             return {"tools": tools, "answers": [await answered(client, call) for call in calls]}
 
-    return asyncio.run(speak())
+    with Path(os.devnull).open("w") as nowhere:
+        return asyncio.run(speak(nowhere))
 
 
 async def answered(client: Client, call: dict[str, Any]) -> dict[str, Any]:
