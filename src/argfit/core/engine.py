@@ -15,6 +15,7 @@ from argfit.core.quick import Watch
 from argfit.core.schema import read
 from argfit.core.shape import Shapes
 from argfit.core.spelling import Change, changes
+from argfit.core.sure import Sure, sure
 from argfit.core.watch import watch
 
 
@@ -47,6 +48,20 @@ class Engine(msgspec.Struct, frozen=True, dict=True):
             return False
         watch = self.watch
         return watch is None or watch.quiet(arguments)
+
+    @cached_property
+    def sure(self) -> Sure | None:
+        """The shortest way; None where it would never be sure."""
+        return sure(self.plan, plain=self.plain)
+
+    def is_sure(self, arguments: Any) -> bool:
+        """Whether arguments are certainly right, by the shortest way."""
+        sure = self.sure
+        return sure is not None and type(arguments) is dict and not self.strip and sure(arguments)
+
+    def is_right(self, arguments: Any) -> bool:
+        """Whether arguments are valid, and certainly nothing of them is to be spelled otherwise or left out."""
+        return self.is_sure(arguments) or (self.is_quiet(arguments) and self.judge.accepts(arguments))
 
     def walk(self) -> Walk:
         """A fresh look: what was found of one value says nothing of another."""

@@ -52,6 +52,8 @@ def fit_value(engine: Engine, arguments: Any) -> Fit:
     """Fit arguments given as values; None means none were sent, and gives `{}`."""
     if arguments is None:
         arguments = {}
+    if engine.is_sure(arguments):
+        return Fit(True, arguments)
     try:
         quiet = engine.is_quiet(arguments)
         if quiet and engine.judge.accepts(arguments):
@@ -67,6 +69,8 @@ def fit_text(engine: Engine, text: bytes) -> Fit:
     quiet = False
     try:
         arguments = msgspec.json.decode(text)
+        if engine.is_sure(arguments):
+            return Fit(True, arguments, json=text)
         quiet = engine.is_quiet(arguments)
         if quiet and engine.judge.accepts(arguments):
             return Fit(True, arguments, json=text)

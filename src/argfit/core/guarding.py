@@ -102,8 +102,7 @@ class Guarded:
 
     def is_right(self, arguments: Any) -> bool:
         """Whether arguments certainly need no change, and are valid: what most calls are, and the shortest way."""
-        engine = self._renaming or self.engine
-        return engine.is_quiet(arguments) and engine.judge.accepts(arguments)
+        return (self._renaming or self.engine).is_right(arguments)
 
     def decides(self, fit: Fit) -> bool:
         """Whether a fit that is not ok refuses the call by itself."""
