@@ -1,3 +1,4 @@
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ LEAVES = (
     {"type": ["integer", "number"]},
     {"enum": ["a", ""]},
     {"type": "integer", "minimum": 1, "maximum": 2},
+    {"type": "integer", "exclusiveMinimum": 1},
     {"type": "array", "items": {"type": "string"}},
     {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False},
     {"anyOf": [{"type": "integer"}, {"type": "null"}]},
@@ -40,7 +42,7 @@ def test_what_is_sure_is_valid_and_spelled_right(case: tuple[dict[str, Any], dic
 
 
 VALUES: tuple[Any, ...] = (
-    *(5, 5.0, 1.5, float("inf"), True, None, "a", "", "x"),
+    *(1, 2, 3, 5, 5.0, 1.5, float("inf"), True, None, "a", "", "x"),
     *([], ["a"], [1], [1.0], {}, {"n": 1}, {"n": 1.0}, {"m": 1}),
 )
 SENT = [{name: one} for one in VALUES for name in ("n", "m")] + [{"n": [one]} for one in VALUES]
@@ -55,8 +57,8 @@ def test_what_is_sure_of_two_leaves_is_valid_and_spelled_right(leaf: Any) -> Non
             {"properties": {"n": leaf}, "additionalProperties": beside},
             {"properties": {"n": {"items": leaf}, "m": {"$ref": "#/$defs/d"}}, "$defs": {"d": beside}},
         )
-        for place in places:
-            engine = compile_engine(place)
+        for place, repairs in product(places, ([], ["plain-number"])):
+            engine = compile_engine(place, repairs=repairs)
             assert [one for one in SENT if engine.is_sure(one) and not is_right_looked_at_closely(engine, one)] == []
 
 

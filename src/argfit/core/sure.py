@@ -83,8 +83,6 @@ class _Maker:
             return _never
 
     def _make(self, node: Node, *, in_union: bool) -> Sure:
-        if node.never:
-            return _never
         said = {
             field.name for field in msgspec.structs.fields(node) if getattr(node, field.name) not in (field.default, {})
         }
