@@ -61,9 +61,9 @@ needs_setsid = pytest.mark.skipif(SETSID is None, reason="setsid (util-linux) is
 def comes(true: Callable[[], bool]) -> bool:
     """Whether something comes true in time."""
     until = time.monotonic() + PATIENCE
-    while not true() and time.monotonic() < until:
+    while not (came := true()) and time.monotonic() < until:
         select.select([], [], [], 0.01)
-    return true()
+    return came
 
 
 @contextmanager

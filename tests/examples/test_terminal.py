@@ -2,94 +2,22 @@
 
 import json
 import os
-import pty
-import re
-import select
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.examples.screen import PROMPT, ROOT, comes, needs_setsid, terminal
 from tests.proxy.running import PATIENCE
 
-ROOT = Path(__file__).resolve().parents[2]
 SERVER = [sys.executable, str(ROOT / "tests" / "agents" / "strict_stdio.py")]
-PROMPT = "> "
-SETSID = shutil.which("setsid")
-COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
-
-
-class Screen:
-    """A terminal with the client in it."""
-
-    def __init__(self, descriptor: int, process: "subprocess.Popen[bytes]") -> None:
-        self._descriptor = descriptor
-        self.process = process
-        self.raw = ""
-        self._read = 0  # how much of it was waited for
-
-    def until(self, words: str) -> str:
-        """What is written, from where the last wait ended, until these words are there."""
-        began = self._read
-        until = time.monotonic() + PATIENCE
-        while (found := self.raw.find(words, began)) < 0:
-            ready, _, _ = select.select([self._descriptor], [], [], max(0, until - time.monotonic()))
-            assert ready, f"{words!r} was not written; this was: {self.raw[began:]!r}"
-            self.raw += os.read(self._descriptor, 65536).decode("utf-8", "replace")
-        self._read = found + len(words)
-        return COLOUR.sub("", self.raw[began : self._read]).replace("\r", "")
-
-    def type(self, line: str) -> str:
-        """Type a line; what is written until the next prompt."""
-        os.write(self._descriptor, line.encode() + b"\n")
-        self.until("\n")  # the echo
-        return self.until(f"\n{PROMPT}")
-
-    def press(self, key: bytes) -> None:
-        """Press a key."""
-        os.write(self._descriptor, key)
-
-
-pytestmark = pytest.mark.skipif(SETSID is None, reason="setsid (util-linux) is not installed")
-
-
-def comes(true: Callable[[], bool]) -> bool:
-    """Whether something comes true in time."""
-    until = time.monotonic() + PATIENCE
-    while not true() and time.monotonic() < until:
-        select.select([], [], [], 0.01)
-    return true()
-
-
-@contextmanager
-def terminal(config: Path, **environment: str) -> Iterator[Screen]:
-    """The client in a terminal of its own."""
-    ours, theirs = pty.openpty()
-    settings = {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "INPUTRC": os.devnull, **environment}
-    # setsid --ctty makes this terminal the one that Ctrl-C comes from
-    process = subprocess.Popen(
-        [str(SETSID), "--ctty", "--wait", sys.executable, "-m", "terminal", str(config)],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=ROOT / "examples" / "terminal",
-        env={**os.environ, **settings},
-    )
-    os.close(theirs)
-    try:
-        yield Screen(ours, process)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
+pytestmark = needs_setsid
 
 
 @pytest.fixture
@@ -206,6 +134,13 @@ def test_a_call_without_arguments_is_shown_and_sent_without(config: Path) -> Non
         assert "│ error       refused nothing" in block
 
 
+ERRORS = {
+    "forget": {"code": -32600, "message": "Session not found"},
+    "invalid": {"code": -32600, "message": "no such field"},
+    "busy": {"code": -32000, "message": "come back later"},
+}
+
+
 class Speaking(BaseHTTPRequestHandler):
     """A server by HTTP: it tells what it was asked with, and forgets a session when it is told to."""
 
@@ -218,16 +153,19 @@ class Speaking(BaseHTTPRequestHandler):
             info = {"name": "web", "version": "1"}
             reply["result"] = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
         elif method == "tools/list":
-            names = ("whose", "forget")
+            names = ("whose", "forget", "invalid", "busy")
             reply["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
         elif method == "tools/call" and params["name"] == "whose":
             reply["result"] = {"content": [{"type": "text", "text": str(self.headers["Authorization"])}]}
         elif method == "tools/call":
-            reply["error"] = {"code": -32600, "message": "Session not found"}
+            reply["error"] = ERRORS[params["name"]]
         else:
             reply["error"] = {"code": -32601, "message": "Method not found"}
         body = json.dumps(reply).encode() if "id" in message else b""
-        self.send_response(200 if "result" in reply else 404 if body else 202)
+        own = method == "tools/call" and params["name"] != "forget"
+        self.send_response(200 if "result" in reply or own else 404 if body else 202)
+        if method == "initialize":
+            self.send_header("Mcp-Session-Id", "1")
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -257,12 +195,26 @@ def test_a_server_by_http_is_spoken_to_with_its_headers_and_again_when_it_forgot
     described = {"url": web, "headers": {"Authorization": "Bearer of it"}}
     path.write_text(json.dumps({"mcpServers": {"web": described}}))
     with terminal(path) as screen:
-        assert "✓ web: 2 tools" in screen.until(PROMPT)
+        assert "✓ web: 4 tools" in screen.until(PROMPT)
         assert "│ answer      Bearer of it" in screen.type("whose")
         block = screen.type("forget")
         assert "web does not take calls on this connection any more (Session not found)" in block
-        assert "✓ web: 2 tools" in block
+        assert "✓ web: 4 tools" in block
         assert "│ answer      Bearer of it" in screen.type("whose")
+
+
+@pytest.mark.parametrize("tool", ["invalid", "busy"])
+def test_an_error_that_a_server_by_http_answers_is_shown_and_no_end_of_its_connection(
+    tmp_path: Path, web: str, tool: str
+) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"web": {"url": web}}}))
+    with terminal(path) as screen:
+        screen.until(PROMPT)
+        block = screen.type(tool)
+        assert f"│ error       {ERRORS[tool]['code']}: {ERRORS[tool]['message']}" in block
+        assert "connecting" not in block
+        assert "connecting" not in screen.type("whose")
 
 
 def test_a_server_whose_name_cannot_be_written_is_there_all_the_same(tmp_path: Path) -> None:

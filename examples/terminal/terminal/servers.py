@@ -2,8 +2,9 @@
 
 Rules
 - A connection lives in a task of its own, for it must be closed where it was opened.
-- That a server has ended is seen where its output ends, and not by the next call. One that is spoken to by HTTP has no
-  such end: there each request stands for itself.
+- That a server has ended is seen where its output ends, and not by the next call; nor by the code of an error, for a
+  server that lives may answer with any. One that is spoken to by HTTP has no such end: there each request stands for
+  itself, until the connection breaks or the server says by its status that it has forgotten the session.
 - A call during which a server goes away is not made again: it may have done its work. The next one finds the server
   connected again.
 """
@@ -12,20 +13,22 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any, NamedTuple, Self, TextIO
 
 import anyio
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
+from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
 
 from argfit import ToolCatalog
+from argfit.dispatch import all_tools
 from terminal.config import Entry
 
 PATIENCE = 30.0  # seconds for a server to start, and to end
 TIMEOUT = httpx2.Timeout(30, read=300)  # as the SDK has it
-CLOSED = -32000  # the SDK's code for a connection that is gone
-INVALID_REQUEST = -32600  # what is said by HTTP of a session that the server has forgotten
+CLOSED = (-32000, "Connection closed")  # what the SDK makes of a call whose connection ended
+FORGOTTEN = (400, 404)  # of a request within a session: 404 by the specification, 400 by the TypeScript SDK's examples
 
 
 class GoneError(Exception):
@@ -67,7 +70,8 @@ class Servers:
         task = asyncio.create_task(self._live_on(name, opened, closing, ended))
         try:
             client = await asyncio.wait_for(asyncio.shield(opened), PATIENCE)
-            listed = await asyncio.wait_for(_all_tools(client), PATIENCE)
+            listing = all_tools(lambda cursor: client.list_tools(cursor=cursor, cache_mode="refresh"))
+            listed = await asyncio.wait_for(listing, PATIENCE)
         except BaseException as error:
             closing.set()
             task.cancel()
@@ -82,15 +86,18 @@ class Servers:
 
     async def call(self, name: str, tool: str, arguments: Any) -> Any:
         """Call a tool of a server that is connected, with arguments as they are; GoneError where it went away."""
+        connection = self._live[name]
         try:
-            return await self._live[name].client.call_tool(tool, arguments)
+            return await connection.client.call_tool(tool, arguments)
         except MCPError as error:
-            if error.code == CLOSED:
+            if not connection.ended.is_set():
+                raise
+            if (error.code, error.message) == CLOSED:
                 why = "went away during the call, which may or may not have been made"
-            elif error.code == INVALID_REQUEST and self.entries[name].command is None:
+            elif self.entries[name].command is None:
                 why = f"does not take calls on this connection any more ({error.message})"
             else:
-                raise
+                raise  # its own last words
             await self.disconnect(name)
             raise GoneError(f"{name} {why}") from None
 
@@ -113,12 +120,13 @@ class Servers:
         try:
             async with _client(self.entries[name], self._errlog, ended) as client:
                 opened.set_result(client)
-                await closing.wait()
+                try:
+                    await closing.wait()
+                finally:
+                    ended.set()  # before the calls that are under way hear of it
         except Exception as error:  # noqa: BLE001 - told to who waits for it
             if not opened.done():
                 opened.set_exception(error)
-        finally:
-            ended.set()
 
 
 @contextlib.asynccontextmanager
@@ -128,12 +136,19 @@ async def _client(entry: Entry, errlog: TextIO, ended: asyncio.Event) -> AsyncIt
             httpx2.AsyncClient(headers=entry.headers, timeout=TIMEOUT) as http,
             Client(streamable_http_client(str(entry.url), http_client=http)) as client,
         ):
+            http.event_hooks = {"response": [partial(_see, ended)]}
             yield client
         return
     environment = {**os.environ, **entry.env}
     parameters = StdioServerParameters(command=entry.command, args=entry.args, env=environment, cwd=entry.cwd)
     async with Client(_watched(stdio_client(parameters, errlog=errlog), ended)) as client:
         yield client
+
+
+async def _see(ended: asyncio.Event, response: httpx2.Response) -> None:
+    request = response.request
+    if response.status_code in FORGOTTEN and request.method == "POST" and MCP_SESSION_ID in request.headers:
+        ended.set()
 
 
 @contextlib.asynccontextmanager
@@ -174,17 +189,6 @@ class _Watched:
 
     async def __aexit__(self, *error: object) -> None:
         await self.aclose()
-
-
-async def _all_tools(client: Client) -> list[Any]:
-    found: list[Any] = []
-    cursor: str | None = None
-    while True:
-        page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-        found += page.tools
-        cursor = page.next_cursor
-        if cursor is None:
-            return found
 
 
 def _why(error: BaseException) -> str:
