@@ -282,6 +282,8 @@ def test_what_a_user_writes_does_not_steer_the_terminal(config: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ('{"mcpServers": {"a": {"command": "b", "cwd": 5}}}', "is a folder"),
+        ('{"mcpServers": {"a": {"command": "b", "args": [null]}}}', "hold text"),
         (None, "give the path of an mcp.json"),
         ("{", "is no JSON"),
         ("{}", "names no servers"),
@@ -302,6 +304,33 @@ def test_a_file_that_cannot_be_used_is_an_error_that_says_what_to_write(
     assert (run.returncode, run.stdout) == (2, "")
     assert words in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_what_a_file_names_by_a_relative_path_is_beside_it_wherever_the_client_and_the_server_are(
+    tmp_path: Path,
+) -> None:
+    beside, elsewhere = tmp_path / "beside", tmp_path / "beside" / "elsewhere"
+    elsewhere.mkdir(parents=True)
+    (beside / "server").write_text(f'#!/bin/sh\npwd > cwd\nexec "{SERVER[0]}" "{SERVER[1]}"\n')
+    (beside / "server").chmod(0o755)
+    path = beside / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"ide": {"command": "./server", "cwd": "elsewhere"}}}))
+    with terminal(Path(os.path.relpath(path, ROOT / "examples" / "terminal"))) as screen:
+        assert "✓ ide: 2 tools" in screen.until(PROMPT)
+        assert (elsewhere / "cwd").read_text() == f"{elsewhere}\n"
+
+
+def test_a_server_that_does_not_speak_as_the_client_does_is_named_and_the_rest_go_on(tmp_path: Path) -> None:
+    servers = {
+        "old": {"type": "sse", "url": "http://127.0.0.1:9/sse"},
+        "ide": {"command": SERVER[0], "args": SERVER[1:]},
+    }
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": servers}))
+    with terminal(path) as screen:
+        shown = screen.until(PROMPT)
+        assert 'old cannot be reached: it is of the type "sse", and this client speaks streamable HTTP' in shown
+        assert "✓ ide: 2 tools" in shown
 
 
 def test_a_server_that_cannot_be_started_is_named_and_the_rest_go_on(tmp_path: Path) -> None:

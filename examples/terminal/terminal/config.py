@@ -19,6 +19,7 @@ class Entry(NamedTuple):
     cwd: str | None
     url: str | None
     headers: dict[str, str]
+    speaks: Any  # the "type" that other clients tell servers by
 
 
 def read(path: Path) -> list[Entry]:
@@ -42,14 +43,19 @@ def _entry(path: Path, name: str, described: Any) -> Entry:
     env, headers = (described.get(key) or {} for key in ("env", "headers"))
     if not isinstance(args, list) or not isinstance(env, dict) or not isinstance(headers, dict):
         raise ConfigError(f'{path}: "args" of the server {name!r} is a list, "env" and "headers" are objects')
-    command = described.get("command")
-    here = str(path.parent / command) if command and "/" in command else command  # beside the file that names it
+    if not all(isinstance(one, str | int | float) for one in (*args, *env.values(), *headers.values())):
+        raise ConfigError(f'{path}: "args", "env" and "headers" of the server {name!r} hold text')
+    command, cwd = described.get("command") or None, described.get("cwd") or None
+    if not isinstance(cwd, str | None):
+        raise ConfigError(f'{path}: "cwd" of the server {name!r} is a folder')
+    here = path.absolute().parent  # what the file names by a relative path is beside it, wherever we or the server are
     return Entry(
         name=name,
-        command=here,
+        command=str(here / command) if command and "/" in command else command,
         args=[str(one) for one in args],
         env={key: str(value) for key, value in env.items()},
-        cwd=described.get("cwd"),
+        cwd=str(here / cwd) if cwd else None,
         url=described.get("url"),
         headers={key: str(value) for key, value in headers.items()},
+        speaks=described.get("type"),
     )

@@ -132,6 +132,8 @@ class Servers:
 @contextlib.asynccontextmanager
 async def _client(entry: Entry, errlog: TextIO, ended: asyncio.Event) -> AsyncIterator[Client]:
     if entry.command is None:
+        if entry.speaks == "sse":
+            raise ValueError('it is of the type "sse", and this client speaks streamable HTTP')
         async with (
             httpx2.AsyncClient(headers=entry.headers, timeout=TIMEOUT) as http,
             Client(streamable_http_client(str(entry.url), http_client=http)) as client,
