@@ -21,6 +21,7 @@ from tests.proxy.running import PATIENCE
 ROOT = Path(__file__).resolve().parents[2]
 PROMPT = "> "
 SETSID = shutil.which("setsid")
+CLIENT = [sys.executable, "-m", "terminal"]
 COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
@@ -73,7 +74,7 @@ def terminal(config: Path, **environment: str) -> Iterator[Screen]:
     settings = {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "INPUTRC": os.devnull, **environment}
     # setsid --ctty makes this terminal the one that Ctrl-C comes from
     process = subprocess.Popen(
-        [str(SETSID), "--ctty", "--wait", sys.executable, "-m", "terminal", str(config)],
+        [str(SETSID), "--ctty", "--wait", *CLIENT, str(config)],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -89,13 +90,18 @@ def terminal(config: Path, **environment: str) -> Iterator[Screen]:
         os.close(ours)
 
 
-@contextmanager
-def odd(folder: Path, **said: Any) -> Iterator[Screen]:
-    """The client in a terminal, connected to a server that says what it is told to; see `odd_stdio.py`."""
+def configured(folder: Path, **said: Any) -> Path:
+    """An mcp.json with a server that says what it is told to; see `odd_stdio.py`."""
     path = folder / "mcp.json"
     entry = {"command": sys.executable, "args": [str(ODD), json.dumps(said), str(folder / "note")]}
     path.write_text(json.dumps({"mcpServers": {"odd": entry}}))
-    with terminal(path) as screen:
+    return path
+
+
+@contextmanager
+def odd(folder: Path, **said: Any) -> Iterator[Screen]:
+    """The client in a terminal, connected to such a server."""
+    with terminal(configured(folder, **said)) as screen:
         yield screen
 
 

@@ -1,6 +1,8 @@
 """What a user types: a command, or a call of a tool with its arguments written loosely.
 
 fetch max_length=200 url=http://localhost/        names and values; a value is text until the schema says otherwise
+fetch url="a b"                                   a value in quotes, which are not part of it; anywhere else they are
+fetch filter={"a": "b c"}                         a value in brackets, to where they close, with all that is in it
 fetch {"url": "http://localhost/"}                the arguments as JSON
 fetch                                             none
 web/fetch ...                                     the tool of one server
@@ -9,8 +11,16 @@ web/fetch ...                                     the tool of one server
 
 import contextlib
 import json
-import shlex
+import re
 from typing import Any, NamedTuple
+
+SPACE = " \t\r\n"
+SHOWN = 60  # characters of what cannot be read
+_WORD = re.compile(f"[^{SPACE}]+")
+_BREAK = re.compile(f"[{SPACE}]")
+_QUOTED = re.compile(r"""'([^']*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
+_ESCAPED = re.compile(r'\\(["\\])')
+_IN_BRACKETS = re.compile(r'[\[{\]}]|"(?:[^"\\]|\\.)*+"|"', re.DOTALL)
 
 
 class TypedError(Exception):
@@ -30,13 +40,14 @@ class Typed(NamedTuple):
 
 def read(line: str, servers: list[str]) -> Typed:
     """Read a call; TypedError where it cannot be read."""
-    line = line.strip()
+    line = line.strip(SPACE)
     anyway = line.startswith("!")
-    name, _, rest = line.removeprefix("!").strip().partition(" ")
+    called = line.removeprefix("!").strip(SPACE)
+    name = called[: _end(called, 0)]
+    rest = called[len(name) :].strip(SPACE)
     server, slash, tool = name.partition("/")
     if not slash or server not in servers:
         server, tool = "", name
-    rest = rest.strip()
     as_json = rest.startswith("{")
     if as_json:
         _see_each_name_once(rest)
@@ -56,18 +67,51 @@ def _see_each_name_once(text: str) -> None:
 
 
 def _arguments(text: str) -> dict[str, str] | None:
-    if not text:
-        return None
     found: dict[str, str] = {}
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        raise TypedError("a quote is not closed; write it as name='a value'") from None
-    for word in words:
-        name, equals, value = word.partition("=")
+    place = 0
+    while (word := _WORD.search(text, place)) is not None:
+        name, equals, _ = word[0].partition("=")
         if not equals or not name:
-            raise TypedError(f"{word!r} is no argument; write name=value, or all of them as JSON")
+            raise TypedError(f"{_short(word[0])} is no argument; write name=value, or name='a value' where there are spaces")
         if name in found:
             raise TypedError(f"{name!r} stands there twice, and only one can be sent; leave the other out")
-        found[name] = value
-    return found
+        found[name], place = _value(text, name, word.start() + len(name) + 1)
+    return found or None
+
+
+def _value(text: str, name: str, start: int) -> tuple[str, int]:
+    """A value that begins there, and where it ends."""
+    quoted = _QUOTED.match(text, start)
+    if quoted is not None:
+        end = _end(text, quoted.end())
+        if follows := text[quoted.end() : end]:
+            raise TypedError(f"{_short(follows)} follows a quote that is closed; quote all of {name!r}, or none of it")
+        return (_ESCAPED.sub(r"\1", quoted[2]) if quoted[1] is None else quoted[1]), end
+    if text.startswith(("'", '"'), start):
+        raise TypedError(f"a quote of {name!r} is not closed; write it as {name}='a value'")
+    end = _end(text, _closed(text, name, start))
+    return text[start:end], end
+
+
+def _end(text: str, start: int) -> int:
+    """Where a word ends that is under way there."""
+    found = _BREAK.search(text, start)
+    return len(text) if found is None else found.start()
+
+
+def _closed(text: str, name: str, start: int) -> int:
+    """Where what is in brackets there ends; the start itself where no bracket is."""
+    if text[start : start + 1] not in ("[", "{"):
+        return start
+    depth = 0
+    for part in _IN_BRACKETS.finditer(text, start):
+        if part[0] == '"':
+            raise TypedError(f"a quote of {name!r} is not closed; as plain text, write it as {name}='a value'")
+        depth += 1 if part[0] in "[{" else -1 if part[0] in "]}" else 0
+        if not depth:
+            return part.end()
+    raise TypedError(f"a bracket of {name!r} is not closed; as plain text, write it as {name}='a value'")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
