@@ -72,7 +72,7 @@ def test_a_long_line_is_read_in_time_that_grows_with_its_length(tmp_path: Path) 
     listed = "[" + '"a b",' * 200_000 + "1]"
     run = subprocess.run(
         [*CLIENT, str(path)],
-        input=f"t note={listed} other='{'a' * 1_000_000}' more={'b' * 1_000_000}\n",
+        input=f"t note={listed} other='{'a' * 4_000_000}' more={'b' * 4_000_000}\n",
         cwd=ROOT / "examples" / "terminal",
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
