@@ -8,6 +8,7 @@ import select
 import shutil
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,9 +69,10 @@ def comes(true: Callable[[], bool]) -> bool:
 
 
 @contextmanager
-def terminal(config: Path, **environment: str) -> Iterator[Screen]:
-    """The client in a terminal of its own."""
+def terminal(config: Path, columns: int = 0, **environment: str) -> Iterator[Screen]:
+    """The client in a terminal of its own, of which it does not know how wide it is, but where that is said."""
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
     settings = {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "INPUTRC": os.devnull, **environment}
     # setsid --ctty makes this terminal the one that Ctrl-C comes from
     process = subprocess.Popen(

@@ -223,7 +223,7 @@ def test_a_server_whose_name_cannot_be_written_is_there_all_the_same(tmp_path: P
         '{"mcpServers": {"\\ud800\\u001b[2J": ' + json.dumps({"command": SERVER[0], "args": SERVER[1:]}) + "}}"
     )
     with terminal(path) as screen:
-        assert "✓ \ufffd\\x1b[2J: 2 tools" in screen.until(PROMPT)
+        assert r"✓ \ud800\x1b[2J: 2 tools" in screen.until(PROMPT)
         assert 'found {"line":1}' in screen.type("get_symbol_info line=1")
 
 

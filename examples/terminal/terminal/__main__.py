@@ -2,19 +2,22 @@
 
 import asyncio
 import contextlib
+import io
 import signal
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mcp import MCPError
 
 from terminal import block, config, sending, typed
-from terminal.servers import GoneError, Servers
+from terminal.screen import DIM, GREEN, RED, line, plain, show
+from terminal.servers import GoneError, Servers, why
 
 with contextlib.suppress(ImportError):
     import readline
@@ -74,26 +77,27 @@ class Session:
     def reconnect(self) -> None:
         """Connect again who went away since the last line, and say so."""
         for name in self._servers.gone():
-            print(block.coloured(f"✗ {block.plain(name)} went away", "31"))
+            show(line(f"✗ {name} went away", RED))
             self._say_connected(name)
 
     def _say_connected(self, name: str) -> None:
-        print(block.coloured(f"connecting {block.plain(name)} …", "2"))
+        show(line(f"connecting {name} …", DIM))
         try:
             self._loop.run(self._servers.connect(name))
         except KeyboardInterrupt:
-            print(block.coloured(f"\n✗ {block.plain(name)} is left out; `servers` tries again", "31"))
+            print()
+            show(line(f"✗ {name} is left out; `servers` tries again", RED))
         except GoneError as gone:
-            print(block.coloured(f"✗ {block.plain(str(gone))}", "31"))
+            show(line(f"✗ {gone}", RED))
         else:
             self._say_tools(name)
 
     def _say_tools(self, name: str) -> None:
-        print(block.coloured(f"✓ {block.plain(name)}: {len(self._servers.tools[name])} tools", "32"))
+        show(line(f"✓ {name}: {len(self._servers.tools[name])} tools", GREEN))
 
-    def call(self, line: str) -> None:
+    def call(self, typed_line: str) -> None:
         """Make the call that a line says, and show its block."""
-        call = typed.read(line, list(self._servers.entries))
+        call = typed.read(typed_line, list(self._servers.entries))
         server = call.server or self._first_with(call.tool)
         if server is None:
             raise typed.TypedError(f"no server has a tool {call.tool!r}; `tools` lists them")
@@ -107,22 +111,22 @@ class Session:
         else:
             fit = catalog.fit_json(call.tool, call.json, server)
         sent = fit.arguments if call.as_typed else None
-        print(block.head(server, catalog.render(call.tool, sent, server)))
-        _print(block.row("typed", call.as_typed or "no arguments"))
-        _print(block.changes(fit))
+        show(block.head(server, catalog.render(call.tool, sent, server)))
+        show(block.row("typed", call.as_typed or "no arguments"))
+        show(*block.changes(fit))
         if not fit.ok and not call.anyway:
-            _print(block.problems(fit))
-            print(block.foot(f"not sent; `!{block.plain(call.tool)} …` sends it all the same"))
+            show(*block.problems(fit))
+            show(block.foot(f"not sent; `!{call.tool} …` sends it all the same"))
             return
         if call.as_typed and not isinstance(sent, dict):
-            print(block.foot("not sent: arguments are an object, and no client can send anything else"))
+            show(block.foot("not sent: arguments are an object, and no client can send anything else"))
             return
         why_not = sending.unsendable(sent)
         if why_not is not None:
-            print(block.foot(f"not sent: {why_not}"))
+            show(block.foot(f"not sent: {why_not}"))
             return
-        _print(block.roundings(sending.rounded(fit.json or b"")))
-        _print(block.row("dispatched", catalog.render("", sent, "").partition("(")[2][:-1] or "nothing"))
+        show(*block.roundings(sending.rounded(fit.json or b"")))
+        show(block.row("dispatched", catalog.render("", sent, "").partition("(")[2][:-1] or "nothing"))
         self._send(server, call.tool, sent)
 
     def _send(self, server: str, tool: str, arguments: Any) -> None:
@@ -130,22 +134,21 @@ class Session:
         try:
             result = self._loop.run(self._servers.call(server, tool, arguments))
         except GoneError as gone:
-            _print(block.row("gone", str(gone), "31"))
-            print(block.foot("connecting it again"))
+            show(block.row("gone", str(gone), RED))
+            show(block.foot("connecting it again"))
             self._say_connected(server)
         except MCPError as error:
-            _print(block.row("error", f"{error.code}: {error.message}", "31"))
-            print(block.foot("the server refused the call"))
+            show(block.row("error", f"{error.code}: {error.message}", RED))
+            show(block.foot(f"no answer but an error, {_since(began)}"))
         except (ValueError, RuntimeError) as error:  # as the SDK has it
-            _print(block.row("error", str(error), "31"))
-            print(block.foot("the server answered, and not as it should"))
+            show(block.row("error", why(error), RED))
+            show(block.foot("the server answered, and not as it should"))
         else:
-            _print(block.answer(result))
-            print(block.foot(f"{(time.monotonic() - began) * 1000:.0f} ms"))
+            show(*block.answer(result), block.foot(_since(began)))
 
     def tools(self) -> None:
         """List what there is."""
-        _print(block.listing(self._servers.tools))
+        show(*block.listing(self._servers.tools))
 
     def _first_with(self, tool: str) -> str | None:
         listed = self._servers.tools.items()
@@ -160,8 +163,10 @@ def main(arguments: list[str]) -> int:
     try:
         entries = config.read(Path(arguments[0]))
     except config.ConfigError as error:
-        print(f"terminal: {error}", file=sys.stderr)
+        print(plain(f"terminal: {error}"), file=sys.stderr)
         return 2
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what this terminal's encoding has not
     loop = Loop()
     with tempfile.TemporaryFile("w+") as errlog:
         servers = Servers(entries, errlog)
@@ -176,7 +181,7 @@ def main(arguments: list[str]) -> int:
 def _talk(session: Session, servers: Servers) -> None:
     session.connect()
     _complete([*servers.tools, "tools", "servers", "quit"], servers)
-    print(block.coloured("Type a tool and its arguments; `help` says more.", "2"))
+    show(line("Type a tool and its arguments; `help` says more.", DIM))
     commands: dict[str, Callable[[], None]] = {
         "tools": session.tools,
         "servers": session.connect,
@@ -184,21 +189,27 @@ def _talk(session: Session, servers: Servers) -> None:
     }
     while True:
         try:
-            line = input("> ").strip()
-            if line in ("quit", "exit"):
+            typed_line = input("> ").strip(typed.SPACE)
+            if typed_line in ("quit", "exit"):
                 return
-            if line:
+            if typed_line:
                 session.reconnect()
-                commands.get(line, lambda line=line: session.call(line))()  # type: ignore[misc]
+                commands.get(typed_line, partial(session.call, typed_line))()
         except typed.TypedError as error:
-            print(block.coloured(block.plain(str(error)), "31"))
+            show(line(str(error), RED))
         except UnicodeDecodeError:
-            print(block.coloured("that line is no text in this terminal's encoding", "31"))
+            show(line("that line is no text in this terminal's encoding", RED))
         except KeyboardInterrupt:
-            print(block.coloured("\nleft; Ctrl-D ends the session", "2"))
+            print()
+            show(line("left; Ctrl-D ends the session", DIM))
         except EOFError:
             print()
             return
+
+
+def _since(began: float) -> str:
+    passed = time.monotonic() - began
+    return f"{passed * 1000:.0f} ms" if passed < 10 else f"{passed:.0f} s"
 
 
 def _complete(words: list[str], servers: Servers) -> None:
@@ -207,17 +218,12 @@ def _complete(words: list[str], servers: Servers) -> None:
 
     def complete(text: str, state: int) -> str | None:
         names = [*words, *(tool.name for tools in servers.tools.values() for tool in tools)]
-        found = [name for name in names if name.startswith(text) and block.plain(name) == name]
+        found = [name for name in names if name.startswith(text) and plain(name) == name]
         return found[state] if state < len(found) else None
 
     readline.set_completer_delims(" ")
     readline.set_completer(complete)
     readline.parse_and_bind("tab: complete")
-
-
-def _print(lines: Iterator[str]) -> None:
-    for line in lines:
-        print(line)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,14 @@
-"""What is shown of a call: what was typed, what was dispatched, what changed and why, the answer.
+"""What is shown of a call: what was typed, what was dispatched, what changed and why, the answer."""
 
-Rules
-- What a server or a user wrote is shown as text: nothing in it steers the terminal.
-"""
-
-import os
-import re
-import sys
+import json
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
 from argfit import Change, Fit
+from terminal.screen import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Line, line
 
 WIDTH = 12
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 WHY = {
     "whole-number": "a whole number, spelled as one",
     "unquote": "text that spells a value of the kind that is wanted",
@@ -28,76 +22,90 @@ WHY = {
 }
 
 
-def plain(text: str) -> str:
-    """Text without what would steer a terminal, or cannot be written to it."""
-    return _STEERING.sub(lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 256 else "\ufffd", text)
-
-
-def coloured(text: str, code: str) -> str:
-    """Text in a colour, where there is a terminal that shows it."""
-    return f"\x1b[{code}m{text}\x1b[0m" if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
-
-
-def head(server: str, shown: str) -> str:
+def head(server: str, shown: str) -> Line:
     """The first line of a block: the call as it is dispatched."""
-    return coloured(f"┌ {plain(shown)}", "1") + coloured(f"  on {plain(server)}", "2")
+    return Line(((f"┌ {shown}", BOLD), (f"  on {server}", DIM)), under="│     ")
 
 
-def row(label: str, text: str, code: str = "0") -> Iterator[str]:
+def row(label: str, text: str, colour: str = PLAIN) -> Line:
     """A part of a block, under its label."""
-    first, *more = plain(text).split("\n") or [""]
-    yield f"│ {coloured(label.ljust(WIDTH), '2')}{coloured(first, code)}"
-    for line in more:
-        yield f"│ {' ' * WIDTH}{coloured(line, code)}"
+    return Line((("│ ", PLAIN), (label.ljust(WIDTH), DIM), (text, colour)), under=f"│ {' ' * WIDTH}", breaks=True)
 
 
-def changes(fit: Fit) -> Iterator[str]:
+def changes(fit: Fit) -> Iterator[Line]:
     """What changed, and why."""
     for count, change in enumerate(fit.changes):
-        yield from row("" if count else "changed", _change(change), "33")
+        yield row("" if count else "changed", _change(change), YELLOW)
 
 
-def roundings(found: Iterable[tuple[str, float]]) -> Iterator[str]:
+def roundings(found: Iterable[tuple[str, float]]) -> Iterator[Line]:
     """What is sent as another number than it was typed as."""
     for count, (typed, sent) in enumerate(found):
-        yield from row("" if count else "rounded", f"{typed} is sent as {sent!r}: the client keeps it as a float", "33")
+        yield row("" if count else "rounded", f"{typed} is sent as {sent!r}: the client keeps it as a float", YELLOW)
 
 
-def problems(fit: Fit) -> Iterator[str]:
+def problems(fit: Fit) -> Iterator[Line]:
     """What does not fit."""
     for count, problem in enumerate(fit.problems):
-        yield from row("" if count else "misfit", str(problem), "31")
+        yield row("" if count else "misfit", str(problem), RED)
     if fit.more:
-        yield from row("", f"and {fit.more} more", "31")
+        yield row("", f"and {fit.more} more", RED)
 
 
-def answer(result: Any) -> Iterator[str]:
+def answer(result: Any) -> Iterator[Line]:
     """What a server answered."""
-    texts = [getattr(part, "text", None) or f"[{getattr(part, 'type', 'content')}]" for part in result.content]
-    label, code = ("error", "31") if result.is_error else ("answer", "32")
-    yield from row(label, "\n".join(texts) or "nothing", code)
+    label, colour = ("error", RED) if result.is_error else ("answer", GREEN)
+    structured = result.structured_content
+    if not result.content and structured is None:
+        yield row(label, "nothing: it has no content", colour)
+    for count, part in enumerate(result.content):
+        yield row("" if count else label, _part(part), colour)
+    if structured is not None and not any(_spells(part, structured) for part in result.content):
+        yield row("structured", json.dumps(structured, ensure_ascii=False), colour)
 
 
-def foot(words: str) -> str:
+def _part(part: Any) -> str:
+    """A part of an answer: its text, or what it is."""
+    inner = getattr(part, "resource", part)
+    text = getattr(inner, "text", None)
+    if text is not None:
+        return text or "empty text"
+    told = [getattr(inner, name, None) for name in ("name", "uri", "mime_type")]
+    data = getattr(inner, "data", None) or getattr(inner, "blob", None)
+    size = None if data is None else f"{len(data) * 3 // 4} bytes"
+    return f"[{', '.join([part.type, *(str(one) for one in (*told, size) if one)])}]"
+
+
+def _spells(part: Any, structured: Any) -> bool:
+    """Whether a part is the text of what is sent as data too."""
+    try:
+        return bool(json.loads(part.text) == structured)
+    except (AttributeError, ValueError, RecursionError):
+        return False
+
+
+def foot(words: str) -> Line:
     """The last line of a block."""
-    return coloured(f"└ {words}", "2")
+    return Line(((f"└ {words}", DIM),), under="  ")
 
 
-def listing(tools: dict[str, list[Any]]) -> Iterator[str]:
+def listing(tools: dict[str, list[Any]]) -> Iterator[Line]:
     """The tools of all servers, with their arguments."""
+    if not tools:
+        yield line("no server is connected; `servers` tries again", DIM)
     for server, listed in tools.items():
-        yield coloured(plain(server), "1")
+        yield Line(((server, BOLD), ("" if listed else "  no tools", DIM)))
         for tool in listed:
-            yield f"  {plain(tool.name)} {coloured(' '.join(_arguments(tool.input_schema)), '2')}".rstrip()
-            about = plain(str(tool.description or "").strip().split("\n")[0])
+            yield Line(((f"  {tool.name} ", PLAIN), (" ".join(_arguments(tool.input_schema)), DIM)), under=" " * 6)
+            about = (tool.description or "").strip().split("\n")[0]
             if about:
-                yield f"      {about}"
+                yield Line(((f"      {about}", PLAIN),), under=" " * 6)
 
 
-def _arguments(schema: Any) -> Iterable[str]:
-    required = schema.get("required") or []
-    for name in schema.get("properties") or {}:
-        yield plain(f"{name}=" if name in required else f"[{name}=]")
+def _arguments(schema: dict[str, Any]) -> Iterator[str]:
+    properties, required = schema.get("properties"), schema.get("required")
+    for name in properties if isinstance(properties, dict) else ():
+        yield f"{name}=" if isinstance(required, list) and name in required else f"[{name}=]"
 
 
 def _change(change: Change) -> str:

@@ -20,6 +20,7 @@ import anyio
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
+from pydantic import ValidationError
 
 from argfit import ToolCatalog
 from argfit.dispatch import all_tools
@@ -77,7 +78,7 @@ class Servers:
             task.cancel()
             await asyncio.wait([task], timeout=PATIENCE)  # so that no server is left behind
             if isinstance(error, Exception):
-                raise GoneError(f"{name} cannot be reached: {_why(error)}") from None
+                raise GoneError(f"{name} cannot be reached: {why(error)}") from None
             raise  # the user left
         self._live[name] = _Connection(client, closing, ended, task)
         self.tools[name] = listed
@@ -193,7 +194,14 @@ class _Watched:
         await self.aclose()
 
 
-def _why(error: BaseException) -> str:
+def why(error: BaseException) -> str:
+    """What went wrong, in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    if isinstance(error, ValidationError):
+        first, *more = error.errors(include_url=False, include_input=False)
+        place = ".".join(str(one) for one in first["loc"])
+        return f"{error.title} is not as it should be: {place}: {first['msg']}" + (
+            f" ({len(more)} more)" if more else ""
+        )
     return str(error) or type(error).__name__

@@ -72,7 +72,9 @@ def _arguments(text: str) -> dict[str, str] | None:
     while (word := _WORD.search(text, place)) is not None:
         name, equals, _ = word[0].partition("=")
         if not equals or not name:
-            raise TypedError(f"{_short(word[0])} is no argument; write name=value, or name='a value' where there are spaces")
+            raise TypedError(
+                f"{_short(word[0])} is no argument; write name=value, or name='a value' where there are spaces"
+            )
         if name in found:
             raise TypedError(f"{name!r} stands there twice, and only one can be sent; leave the other out")
         found[name], place = _value(text, name, word.start() + len(name) + 1)
