@@ -3,7 +3,7 @@
 `tools` are the tools, by their name or whole; `listing` is what else stands in the answer that lists them. What is
 under a tool's name is said to a call of it, one after the other: an answer (it has a `result` or an `error`) with the
 call's id, another message as it is, text as it is, null for the server's end. `stderr` is written there at the start.
-The methods it is asked are put into NOTE.
+The methods it is asked are put into NOTE, and `answer` for an answer that it gets.
 """
 
 import json
@@ -39,11 +39,9 @@ def main() -> None:
     sys.stderr.write(SAID.get("stderr", ""))
     for line in sys.stdin:
         message = json.loads(line)
-        if "method" not in message:
-            continue
         with Path(NOTE).open("a") as note:
-            note.write(message["method"] + "\n")
-        for said in replies(message) if "id" in message else ():
+            note.write(message.get("method", "answer") + "\n")
+        for said in replies(message) if "id" in message and "method" in message else ():
             if said is None:
                 sys.exit(1)
             answer = isinstance(said, dict) and ("result" in said or "error" in said)

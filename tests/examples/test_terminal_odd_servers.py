@@ -140,3 +140,44 @@ def test_a_listing_or_an_answer_that_is_none_is_named_with_its_place_in_one_line
         screen.until(PROMPT)
         assert "is not as it should be: content: " in screen.type("t")
         assert "│ answer      here" in screen.type("u")
+
+
+def test_what_a_server_last_wrote_about_itself_is_shown_where_it_ended(tmp_path: Path) -> None:
+    with odd(tmp_path, tools=["t"], stderr="starting\nno such table\x1b[2J\n\n", t=[None]) as screen:
+        screen.until(PROMPT)
+        for _ in range(2):
+            block = screen.type("t")
+            assert r"may or may not have been made; its last words: no such table\x1b[2J" in block
+            assert "✓ odd: 1 tools" in block
+    with odd(tmp_path, tools=5, stderr="starting\n") as screen:
+        assert "cannot be reached: Connection closed; its last words: TypeError: " in screen.until(PROMPT)
+
+
+def test_what_a_server_writes_between_its_messages_is_noted_once_and_no_traceback(tmp_path: Path) -> None:
+    with odd(tmp_path, tools=["t"], t=["listening \x1b[2J", "[1]", "{}", text("here")]) as screen:
+        screen.until(PROMPT)
+        block = screen.type("t")
+        assert "note: Failed to parse JSONRPC message" in block
+        assert "│ answer      here" in block
+        assert "Traceback" not in block
+        assert "note: " not in screen.type("t")
+
+
+def test_ctrl_c_leaves_a_call_and_not_the_session(tmp_path: Path) -> None:
+    with odd(tmp_path, tools=["hangs", "t"], hangs=[], t=[text("here")]) as screen:
+        screen.until(PROMPT)
+        screen.press(b"hangs\n")
+        screen.until("dispatched")
+        assert comes(lambda: "tools/call" in asked(tmp_path))
+        screen.press(b"\x03")
+        assert "└ left after " in screen.until(PROMPT)
+        assert "│ answer      here" in screen.type("t")
+
+
+@pytest.mark.parametrize("method", ["elicitation/create", "sampling/createMessage", "roots/list", "ping", "unheard/of"])
+def test_a_server_that_asks_back_in_a_call_is_answered_and_the_call_goes_on(tmp_path: Path, method: str) -> None:
+    asks = {"jsonrpc": "2.0", "id": 7, "method": method, "params": {"message": "?", "messages": [], "maxTokens": 1}}
+    with odd(tmp_path, tools=["t"], t=[asks, text("here")]) as screen:
+        screen.until(PROMPT)
+        assert "│ answer      here" in screen.type("t")
+        assert comes(lambda: "answer" in asked(tmp_path))

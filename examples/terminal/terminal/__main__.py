@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import io
+import logging
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Coroutine
@@ -16,7 +16,7 @@ from typing import Any
 from mcp import MCPError
 
 from terminal import block, config, sending, typed
-from terminal.screen import DIM, GREEN, RED, line, plain, show
+from terminal.screen import DIM, GREEN, RED, YELLOW, line, plain, show
 from terminal.servers import GoneError, Servers, why
 
 with contextlib.suppress(ImportError):
@@ -57,6 +57,21 @@ class Loop:
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=5)
+
+
+class Notes(logging.Handler):
+    """What the SDK and argfit have to say, each thing once, and as text."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a record's text."""
+        said = record.getMessage()
+        if said not in self._said:
+            self._said.add(said)
+            show(line(f"note: {said}", YELLOW))
 
 
 class Session:
@@ -133,6 +148,9 @@ class Session:
         began = time.monotonic()
         try:
             result = self._loop.run(self._servers.call(server, tool, arguments))
+        except KeyboardInterrupt:
+            print()
+            show(block.foot(f"left after {_since(began)}; the server may have done its work, or be at it"))
         except GoneError as gone:
             show(block.row("gone", str(gone), RED))
             show(block.foot("connecting it again"))
@@ -167,14 +185,16 @@ def main(arguments: list[str]) -> int:
         return 2
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # what this terminal's encoding has not
+    logging.getLogger().addHandler(logging.NullHandler())  # in place of stderr, which is the screen too
+    for name in ("argfit", "mcp"):
+        logging.getLogger(name).addHandler(Notes())
     loop = Loop()
-    with tempfile.TemporaryFile("w+") as errlog:
-        servers = Servers(entries, errlog)
-        try:
-            _talk(Session(servers, loop), servers)
-        finally:
-            loop.run(servers.close())
-            loop.close()
+    servers = Servers(entries)
+    try:
+        _talk(Session(servers, loop), servers)
+    finally:
+        loop.run(servers.close())
+        loop.close()
     return 0
 
 

@@ -12,6 +12,7 @@ Rules
 import asyncio
 import contextlib
 import os
+import tempfile
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any, NamedTuple, Self, TextIO
@@ -27,6 +28,7 @@ from argfit.dispatch import all_tools
 from terminal.config import Entry
 
 PATIENCE = 30.0  # seconds for a server to start, and to end
+LAST_WORDS = 4096  # bytes in which they are looked for
 TIMEOUT = httpx2.Timeout(30, read=300)  # as the SDK has it
 CLOSED = (-32000, "Connection closed")  # what the SDK makes of a call whose connection ended
 FORGOTTEN = (400, 404)  # of a request within a session: 404 by the specification, 400 by the TypeScript SDK's examples
@@ -48,11 +50,11 @@ class _Connection(NamedTuple):
 class Servers:
     """The servers of a session, and the catalog of their tools."""
 
-    def __init__(self, entries: list[Entry], errlog: TextIO) -> None:
+    def __init__(self, entries: list[Entry]) -> None:
         self.entries = {entry.name: entry for entry in entries}
         self.catalog = ToolCatalog(repairs="all")
         self.tools: dict[str, list[Any]] = {}
-        self._errlog = errlog
+        self._last_words: dict[str, str] = {}  # of the servers that ended
         self._live: dict[str, _Connection] = {}
 
     def gone(self) -> list[str]:
@@ -78,7 +80,7 @@ class Servers:
             task.cancel()
             await asyncio.wait([task], timeout=PATIENCE)  # so that no server is left behind
             if isinstance(error, Exception):
-                raise GoneError(f"{name} cannot be reached: {why(error)}") from None
+                raise GoneError(f"{name} cannot be reached: {why(error)}{self._last_words.pop(name, '')}") from None
             raise  # the user left
         self._live[name] = _Connection(client, closing, ended, task)
         self.tools[name] = listed
@@ -94,13 +96,13 @@ class Servers:
             if not connection.ended.is_set():
                 raise
             if (error.code, error.message) == CLOSED:
-                why = "went away during the call, which may or may not have been made"
+                what = "went away during the call, which may or may not have been made"
             elif self.entries[name].command is None:
-                why = f"does not take calls on this connection any more ({error.message})"
+                what = f"does not take calls on this connection any more ({error.message})"
             else:
                 raise  # its own last words
             await self.disconnect(name)
-            raise GoneError(f"{name} {why}") from None
+            raise GoneError(f"{name} {what}{self._last_words.pop(name, '')}") from None
 
     async def disconnect(self, name: str) -> None:
         """Close a connection, if there is one."""
@@ -118,16 +120,27 @@ class Servers:
     async def _live_on(
         self, name: str, opened: "asyncio.Future[Client]", closing: asyncio.Event, ended: asyncio.Event
     ) -> None:
-        try:
-            async with _client(self.entries[name], self._errlog, ended) as client:
-                opened.set_result(client)
-                try:
-                    await closing.wait()
-                finally:
-                    ended.set()  # before the calls that are under way hear of it
-        except Exception as error:  # noqa: BLE001 - told to who waits for it
-            if not opened.done():
-                opened.set_exception(error)
+        with tempfile.TemporaryFile("w+") as errlog:
+            try:
+                async with _client(self.entries[name], errlog, ended) as client:
+                    opened.set_result(client)
+                    try:
+                        await closing.wait()
+                    finally:
+                        ended.set()  # before the calls that are under way hear of it
+            except Exception as error:  # noqa: BLE001 - told to who waits for it
+                if not opened.done():
+                    opened.set_exception(error)
+            finally:
+                self._last_words[name] = _last_words(errlog.fileno())
+
+
+def _last_words(errlog: int) -> str:
+    """The last line that a server wrote about itself."""
+    size = os.fstat(errlog).st_size
+    tail = os.pread(errlog, LAST_WORDS, max(0, size - LAST_WORDS)).decode("utf-8", "replace")
+    said = [words for words in tail.splitlines() if words.strip()]
+    return f"; its last words: {said[-1].strip()}" if said else ""
 
 
 @contextlib.asynccontextmanager
@@ -204,4 +217,6 @@ def why(error: BaseException) -> str:
         return f"{error.title} is not as it should be: {place}: {first['msg']}" + (
             f" ({len(more)} more)" if more else ""
         )
+    if isinstance(error, TimeoutError):
+        return f"no answer within {PATIENCE:.0f} seconds"
     return str(error) or type(error).__name__
