@@ -108,9 +108,21 @@ def test_what_is_shown_of_typed_json_is_what_the_server_gets_to_the_last_digit(c
         ('{"line": 1, "line": 2}', "'line' stands there twice, and only one can be sent"),
         ('{"line": 1, "x": {"a": 1, "\\u0061": 1}}', "'a' stands there twice, and only one can be sent"),
         ("line=1 line=2", "'line' stands there twice, and only one can be sent"),
-        ('{"line": 1', "arguments must be an object"),
+        ('{"line": 1', "the arguments are no JSON: Expecting ',' delimiter, at character 11"),
+        ('{"line": 1} 2', "the arguments are no JSON: Extra data, at character 13"),
     ],
-    ids=["surrogate", "in a name", "1e400", "NaN", "deep", "doubled", "doubled inside", "doubled name", "no JSON"],
+    ids=[
+        "surrogate",
+        "in a name",
+        "1e400",
+        "NaN",
+        "deep",
+        "doubled",
+        "doubled inside",
+        "doubled name",
+        "no JSON",
+        "more",
+    ],
 )
 def test_what_the_client_cannot_send_as_it_is_is_not_sent_and_the_connection_stays(
     config: Path, typed: str, words: str

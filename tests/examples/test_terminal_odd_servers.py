@@ -142,13 +142,20 @@ def test_a_listing_or_an_answer_that_is_none_is_named_with_its_place_in_one_line
         assert "│ answer      here" in screen.type("u")
 
 
+def test_the_data_of_an_error_is_shown(tmp_path: Path) -> None:
+    error = {"error": {"code": -32602, "message": "no", "data": {"where": "line"}}}
+    with odd(tmp_path, tools=["t"], t=[error]) as screen:
+        screen.until(PROMPT)
+        assert '│ error       -32602: no\n│ data        {"where": "line"}\n' in screen.type("t")
+
+
 def test_what_a_server_last_wrote_about_itself_is_shown_where_it_ended(tmp_path: Path) -> None:
     with odd(tmp_path, tools=["t"], stderr="starting\nno such table\x1b[2J\n\n", t=[None]) as screen:
         screen.until(PROMPT)
         for _ in range(2):
             block = screen.type("t")
             assert r"may or may not have been made; its last words: no such table\x1b[2J" in block
-            assert "✓ odd: 1 tools" in block
+            assert "✓ odd: 1 tool\n" in block
     with odd(tmp_path, tools=5, stderr="starting\n") as screen:
         assert "cannot be reached: Connection closed; its last words: TypeError: " in screen.until(PROMPT)
 

@@ -82,3 +82,31 @@ def test_a_long_line_is_read_in_time_that_grows_with_its_length(tmp_path: Path) 
     )
     assert run.returncode == 0
     assert "answer      here" in run.stdout
+
+
+def test_a_tool_is_called_by_its_whole_name_whatever_is_in_it(tmp_path: Path) -> None:
+    tools = ["get", "get it", "a/b", "odd/a"]
+    with odd(tmp_path, tools=tools, **{name: [text(f"of {name}")] for name in tools}) as screen:
+        screen.until(PROMPT)
+        for called, tool in {
+            "get": "get",
+            "get it": "get it",
+            "! get it": "get it",
+            "odd/get it x=1": "get it",
+            "a/b": "a/b",
+            "odd/a/b": "a/b",
+            "odd/odd/a": "odd/a",
+            "odd/a": "odd/a",
+            "get ite=1": "get",
+        }.items():
+            assert f"│ answer      of {tool}\n" in screen.type(called)
+
+
+def test_a_tool_that_is_not_there_is_called_of_a_server_on_purpose_only(tmp_path: Path) -> None:
+    with odd(tmp_path, tools=["t"], new=[text("here")]) as screen:
+        screen.until(PROMPT)
+        assert "no server has a tool 'new'" in screen.type("!new")
+        assert "odd lists no tool 'new'; with `!` before it, it is called all the same" in screen.type("odd/new")
+        assert "│ answer      here" in screen.type("!odd/new")
+        assert "no tool is named" in screen.type("!")
+        assert "no tool is named" in screen.type("odd/")

@@ -108,14 +108,21 @@ class Session:
             self._say_tools(name)
 
     def _say_tools(self, name: str) -> None:
-        show(line(f"✓ {name}: {len(self._servers.tools[name])} tools", GREEN))
+        count = len(self._servers.tools[name])
+        show(line(f"✓ {name}: {count} {'tool' if count == 1 else 'tools'}", GREEN))
 
     def call(self, typed_line: str) -> None:
         """Make the call that a line says, and show its block."""
-        call = typed.read(typed_line, list(self._servers.entries))
-        server = call.server or self._first_with(call.tool)
+        listed = self._servers.tools
+        tools = {name: [tool.name for tool in listed.get(name, ())] for name in self._servers.entries}
+        call = typed.read(typed_line, tools)
+        server = call.server or next((name for name in tools if call.tool in tools[name]), None)
         if server is None:
             raise typed.TypedError(f"no server has a tool {call.tool!r}; `tools` lists them")
+        if server in listed and call.tool not in tools[server] and not call.anyway:
+            raise typed.TypedError(
+                f"{server} lists no tool {call.tool!r}; with `!` before it, it is called all the same"
+            )
         if not self._servers.is_connected(server):
             self._say_connected(server)
             if not self._servers.is_connected(server):
@@ -156,7 +163,7 @@ class Session:
             show(block.foot("connecting it again"))
             self._say_connected(server)
         except MCPError as error:
-            show(block.row("error", f"{error.code}: {error.message}", RED))
+            show(*block.error(error))
             show(block.foot(f"no answer but an error, {_since(began)}"))
         except (ValueError, RuntimeError) as error:  # as the SDK has it
             show(block.row("error", why(error), RED))
@@ -167,10 +174,6 @@ class Session:
     def tools(self) -> None:
         """List what there is."""
         show(*block.listing(self._servers.tools))
-
-    def _first_with(self, tool: str) -> str | None:
-        listed = self._servers.tools.items()
-        return next((server for server, tools in listed if any(one.name == tool for one in tools)), None)
 
 
 def main(arguments: list[str]) -> int:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
+from mcp import MCPError
+
 from argfit import Change, Fit
 from terminal.screen import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Line, line
 
@@ -64,6 +66,13 @@ def answer(result: Any) -> Iterator[Line]:
         yield row("structured", json.dumps(structured, ensure_ascii=False), colour)
 
 
+def error(refused: MCPError) -> Iterator[Line]:
+    """What a server answered in place of a result."""
+    yield row("error", f"{refused.code}: {refused.message}", RED)
+    if refused.data is not None:
+        yield row("data", json.dumps(refused.data, ensure_ascii=False), RED)
+
+
 def _part(part: Any) -> str:
     """A part of an answer: its text, or what it is."""
     inner = getattr(part, "resource", part)
@@ -96,7 +105,8 @@ def listing(tools: dict[str, list[Any]]) -> Iterator[Line]:
     for server, listed in tools.items():
         yield Line(((server, BOLD), ("" if listed else "  no tools", DIM)))
         for tool in listed:
-            yield Line(((f"  {tool.name} ", PLAIN), (" ".join(_arguments(tool.input_schema)), DIM)), under=" " * 6)
+            arguments = "".join(f" {one}" for one in _arguments(tool.input_schema))
+            yield Line(((f"  {tool.name}", PLAIN), (arguments, DIM)), under=" " * 6)
             about = (tool.description or "").strip().split("\n")[0]
             if about:
                 yield Line(((f"      {about}", PLAIN),), under=" " * 6)

@@ -9,9 +9,9 @@ web/fetch ...                                     the tool of one server
 !fetch ...                                        sent even where it does not fit
 """
 
-import contextlib
 import json
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 SPACE = " \t\r\n"
@@ -38,23 +38,36 @@ class Typed(NamedTuple):
     anyway: bool
 
 
-def read(line: str, servers: list[str]) -> Typed:
-    """Read a call; TypedError where it cannot be read."""
-    line = line.strip(SPACE)
-    anyway = line.startswith("!")
-    called = line.removeprefix("!").strip(SPACE)
-    name = called[: _end(called, 0)]
-    rest = called[len(name) :].strip(SPACE)
-    server, slash, tool = name.partition("/")
-    if not slash or server not in servers:
-        server, tool = "", name
+def read(text: str, tools: Mapping[str, Iterable[str]]) -> Typed:
+    """Read a call, of a tool by its name among those of each server; TypedError where it cannot be read."""
+    text = text.strip(SPACE)
+    anyway = text.startswith("!")
+    called = text.removeprefix("!").strip(SPACE)
+    server, tool, end = _named(called, tools)
+    if not tool:
+        raise TypedError("no tool is named; write TOOL name=value")
+    rest = called[end:].strip(SPACE)
     as_json = rest.startswith("{")
     if as_json:
-        _see_each_name_once(rest)
-    return Typed(server or None, tool, None if as_json else _arguments(rest), rest if as_json else None, rest, anyway)
+        _see_json(rest)
+    return Typed(server, tool, None if as_json else _arguments(rest), rest if as_json else None, rest, anyway)
 
 
-def _see_each_name_once(text: str) -> None:
+def _named(called: str, tools: Mapping[str, Iterable[str]]) -> tuple[str | None, str, int]:
+    """The server and the tool that a call names, by the longest name there is or the first word, and where that ends."""
+    known: dict[str, tuple[str | None, str]]
+    known = {f"{server}/{tool}": (server, tool) for server, names in tools.items() for tool in names}
+    known |= {tool: (None, tool) for names in tools.values() for tool in names}
+    found = [name for name in known if name and called.startswith(name) and _end(called, len(name)) == len(name)]
+    if found:
+        name = max(found, key=len)
+        return *known[name], len(name)
+    word = called[: _end(called, 0)]
+    server, slash, tool = word.partition("/")
+    return (server, tool, len(word)) if slash and server in tools else (None, word, len(word))
+
+
+def _see_json(text: str) -> None:
     def members(pairs: list[tuple[str, Any]]) -> None:
         seen: set[str] = set()
         for name, _ in pairs:
@@ -62,8 +75,12 @@ def _see_each_name_once(text: str) -> None:
                 raise TypedError(f"{name!r} stands there twice, and only one can be sent; leave the other out")
             seen.add(name)
 
-    with contextlib.suppress(ValueError, RecursionError):  # argfit says what is wrong with it
+    try:
         json.loads(text, object_pairs_hook=members)
+    except json.JSONDecodeError as error:
+        raise TypedError(f"the arguments are no JSON: {error.msg}, at character {error.pos + 1}") from None
+    except (ValueError, RecursionError):  # too much for this reader: argfit says what is wrong with it
+        return
 
 
 def _arguments(text: str) -> dict[str, str] | None:
