@@ -2,8 +2,8 @@
 
 `tools` are the tools, by their name or whole; `listing` is what else stands in the answer that lists them. What is
 under a tool's name is said to a call of it, one after the other: an answer (it has a `result` or an `error`) with the
-call's id, another message as it is, text as it is, null for the server's end. `stderr` is written there at the start.
-The methods it is asked are put into NOTE, and `answer` for an answer that it gets.
+call's id, another message as it is, text as it is (in Latin-1), null for the server's end. `stderr` is written there at
+the start. The methods it is asked are put into NOTE, and `answer` for an answer that it gets.
 """
 
 import json
@@ -46,7 +46,8 @@ def main() -> None:
                 sys.exit(1)
             answer = isinstance(said, dict) and ("result" in said or "error" in said)
             whole = {"jsonrpc": "2.0", "id": message["id"], **said} if answer else said
-            sys.stdout.write((whole if isinstance(whole, str) else json.dumps(whole)) + "\n")
+            out = whole if isinstance(whole, str) else json.dumps(whole)
+            sys.stdout.buffer.write(out.encode("latin-1") + b"\n")
             sys.stdout.flush()
 
 

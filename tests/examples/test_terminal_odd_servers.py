@@ -170,6 +170,13 @@ def test_what_a_server_writes_between_its_messages_is_noted_once_and_no_tracebac
         assert "note: " not in screen.type("t")
 
 
+def test_a_server_that_writes_what_is_no_text_is_heard_all_the_same(tmp_path: Path) -> None:
+    with odd(tmp_path, tools=["t", "u"], t=["caf\xe9", text("here")], u=[text("there")]) as screen:
+        screen.until(PROMPT)
+        assert "│ answer      here" in screen.type("t")
+        assert "│ answer      there" in screen.type("u")
+
+
 def test_ctrl_c_leaves_a_call_and_not_the_session(tmp_path: Path) -> None:
     with odd(tmp_path, tools=["hangs", "t"], hangs=[], t=[text("here")]) as screen:
         screen.until(PROMPT)

@@ -29,7 +29,7 @@ HELP = """\
   !TOOL …               send it even where it does not fit
   tools                 what there is
   servers               who is connected
-  quit                  or Ctrl-D"""
+  quit                  or Ctrl-D; Ctrl-C leaves a call"""
 
 
 class Loop:

@@ -156,7 +156,13 @@ async def _client(entry: Entry, errlog: TextIO, ended: asyncio.Event) -> AsyncIt
             yield client
         return
     environment = {**os.environ, **entry.env}
-    parameters = StdioServerParameters(command=entry.command, args=entry.args, env=environment, cwd=entry.cwd)
+    parameters = StdioServerParameters(
+        command=entry.command,
+        args=entry.args,
+        env=environment,
+        cwd=entry.cwd,
+        encoding_error_handler="replace",  # by "strict", a byte that is no text leaves the call waiting for ever
+    )
     async with Client(_watched(stdio_client(parameters, errlog=errlog), ended)) as client:
         yield client
 

@@ -54,7 +54,7 @@ def read(text: str, tools: Mapping[str, Iterable[str]]) -> Typed:
 
 
 def _named(called: str, tools: Mapping[str, Iterable[str]]) -> tuple[str | None, str, int]:
-    """The server and the tool that a call names, by the longest name there is or the first word, and where that ends."""
+    """The server and the tool that a call names, by the longest name or the first word, and where that ends."""
     known: dict[str, tuple[str | None, str]]
     known = {f"{server}/{tool}": (server, tool) for server, names in tools.items() for tool in names}
     known |= {tool: (None, tool) for names in tools.values() for tool in names}
