@@ -281,6 +281,24 @@ def test_ctrl_c_leaves_out_a_server_that_does_not_come_and_leaves_no_process_beh
         assert comes(lambda: not Path(f"/proc/{note.read_text()}").exists())
 
 
+def test_ctrl_c_at_the_end_leaves_no_server_behind_that_does_not_want_to_end(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    stays = (
+        f"import os, runpy, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        f"runpy.run_path({SERVER[1]!r}, run_name='__main__'); "
+        f"open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    )
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"stays": {"command": SERVER[0], "args": ["-c", stays]}}}))
+    with terminal(path) as screen:
+        screen.until(PROMPT)
+        screen.press(b"\x04")
+        assert comes(lambda: note.exists() and bool(note.read_text()))
+        screen.press(b"\x03")
+        assert screen.process.wait(PATIENCE) == 0
+        assert not Path(f"/proc/{note.read_text()}").exists()
+
+
 def test_what_a_user_writes_does_not_steer_the_terminal(config: Path) -> None:
     with terminal(config) as screen:
         screen.until(PROMPT)

@@ -196,6 +196,7 @@ def main(arguments: list[str]) -> int:
     try:
         _talk(Session(servers, loop), servers)
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the seconds that it takes: no server is left behind
         loop.run(servers.close())
         loop.close()
     return 0

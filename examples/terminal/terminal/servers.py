@@ -114,8 +114,7 @@ class Servers:
 
     async def close(self) -> None:
         """Close all connections."""
-        for name in list(self._live):
-            await self.disconnect(name)
+        await asyncio.gather(*map(self.disconnect, list(self._live)))
 
     async def _live_on(
         self, name: str, opened: "asyncio.Future[Client]", closing: asyncio.Event, ended: asyncio.Event
