@@ -10,7 +10,7 @@ from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 from tests.proxy.http_ends import Seen, answer, connected, post, relayed, run, serving, upstream
 
 from argfit.core.text import encoded
-from argfit.proxy import http
+from argfit.proxy import connection
 from argfit.proxy.http import app
 from argfit.wire.conversation import Settings
 from argfit.wire.message import read_message, value_of
@@ -282,7 +282,7 @@ def test_a_server_that_takes_too_long_is_named_to_the_request(monkeypatch: pytes
             status, _, body = await client.ask(post(b'{"jsonrpc":"2.0","id":1,"method":"ping"}'))
             assert (status, b"the server does not answer" in body) == (504, True)
 
-    monkeypatch.setattr(http, "ANSWER_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.0)
     run(story())
 
 

@@ -11,17 +11,15 @@ Rules
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, MutableMapping
-from contextlib import suppress
 from time import monotonic
 from typing import Any
-from urllib.parse import urlsplit
-
-import aiohttp
-from yarl import URL
+from urllib.parse import quote
 
 from argfit.core.record import Log
 from argfit.proxy.asking import Questions
 from argfit.proxy.callers import Callers
+from argfit.proxy.connection import Answer, Body, UpstreamError, WrongRequestError
+from argfit.proxy.upstream import Upstream
 from argfit.wire import reply
 from argfit.wire.asking import Ask
 from argfit.wire.conversation import Memory, Settings
@@ -33,11 +31,10 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-CONNECT_SECONDS = 5.0
-ANSWER_SECONDS = 300.0  # until the head of an answer; a stream has no end to wait for
 HEALTH, READY = "/-/health", "/-/ready"
-_LONGEST_HEADER = 2**16  # bytes of an answer's; challenges and cookies outgrow the library's 8 KiB
 _SHORT = 2**16  # bytes of an answer that goes on in one piece
+_PROMPT = 0.05  # seconds; a client that goes later than that is noticed at once
+_BODILESS = (204, 304)  # which some ASGI servers hold to a length that they say
 
 # RFC 9110, 7.6.1, and what older software sends for the same; `Expect` is answered by the ASGI server.
 _HOPS = frozenset(
@@ -60,20 +57,14 @@ class Gateway:
         hosts: Collection[str] | None,
         log: Callable[[Log], None],
     ) -> None:
-        parts = urlsplit(upstream)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError(f"{upstream} is no URL of a server; give one as http://127.0.0.1:8000/mcp")
-        self._origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        self._path = parts.path or "/"
-        self._address = (parts.hostname, parts.port or (443 if parts.scheme == "https" else 80))
+        self._upstream = Upstream(upstream)
         self._settings = settings
         self._schema_wait = schema_wait
         self._limit = limit
         self._hosts = hosts
         self._log = log
         self._callers = Callers(settings)
-        self._questions = Questions(self._origin + self._path)
-        self._client: aiohttp.ClientSession | None = None
+        self._questions = Questions(self._upstream)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or the application's life."""
@@ -87,32 +78,18 @@ class Gateway:
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
             message = await receive()
-            if message["type"] == "lifespan.shutdown" and self._client is not None:
-                await self._client.close()
+            if message["type"] == "lifespan.shutdown":
+                self._upstream.close()
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
                 return
-
-    def _session(self) -> aiohttp.ClientSession:
-        if self._client is None or self._client.closed:
-            self._client = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
-                skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
-                read_bufsize=2**18,
-                max_line_size=_LONGEST_HEADER,
-                max_field_size=_LONGEST_HEADER,
-            )
-        return self._client
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         if path == HEALTH:
             await _answer(send, 200, b"ok\n", b"text/plain")
         elif path == READY:
-            is_up = await self._is_up()
+            is_up = await self._upstream.is_up()
             await _answer(send, 200 if is_up else 503, b"ok\n" if is_up else b"no server\n", b"text/plain")
         elif not self._is_called_rightly(scope["headers"]):
             await _answer(send, 403, b"argfit serves this machine only, by its own names\n", b"text/plain")
@@ -127,31 +104,27 @@ class Gateway:
         origins = [value.decode("latin-1").partition("://")[2] for name, value in headers if name == b"origin"]
         return len(named) == 1 and all(_PORT.sub("", name.lower()) in self._hosts for name in (*named, *origins))
 
-    async def _is_up(self) -> bool:
-        """Whether the server takes connections."""
-        host, port = self._address
-        with suppress(OSError, TimeoutError):
-            _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), CONNECT_SECONDS)
-            writer.close()
-            return True
-        return False
-
     # -- one request ------------------------------------------------------------------------------------------
 
     async def _relay(self, request: "_Request", send: Send) -> None:
-        is_ours = request.path == self._path
+        is_ours = request.path == self._upstream.path
         memory = self._callers.memory(request.headers) if is_ours else None
         body = None
-        if is_ours and request.method == "POST" and not request.is_coded:
-            body = await request.read(self._limit)
-            if body is None and self._settings.on_misfit == "refuse":
-                await _answer(send, 413, reply.failed(b"null", "the request is larger than argfit reads"), JSON)
-                return
-        work = self._exchange(request, memory, body, send)
-        if request.is_read:
-            await _while_there(work, request.gone())
-        else:
-            await work
+        watch = _Watch(request)
+        try:
+            if is_ours and request.method == "POST" and not request.is_coded:
+                body = await request.read(self._limit)
+                if body is None and self._settings.on_misfit == "refuse":
+                    await _answer(send, 413, reply.failed(b"null", "the request is larger than argfit reads"), JSON)
+                    return
+            await self._exchange(request, memory, body, send)
+        except ConnectionResetError:  # the client's, while its request was read
+            pass
+        except asyncio.CancelledError:
+            if not watch.has_gone:
+                raise
+        finally:
+            watch.end()
 
     async def _exchange(self, request: "_Request", memory: Memory | None, body: bytes | None, send: Send) -> None:
         exchange = None if memory is None else Exchange(self._settings, memory)
@@ -164,50 +137,49 @@ class Gateway:
                 return
             data, headers = passed.body, passed.headers
         back = _Back(send)
+        sent = request.streamed() if data is None and request.has_body else data
+        holds = _SHORT if request.method == "POST" else 0
+        answer = None
         try:
-            async with await self._asked(request, headers, data) as answer:
-                await self._pass_back(answer, exchange, back)
+            answer = await self._upstream.ask(
+                request.method.encode(), request.target, request.as_sent(headers), sent, holds=holds
+            )
+            await self._pass_back(answer, exchange, back)
         except TimeoutError:  # an OSError, too
             await back.fail(504, reply.failed(_id_of(body), "the server does not answer"))
-        except (aiohttp.ClientError, OSError) as error:
-            began = isinstance(error, aiohttp.ClientPayloadError)
-            what = "the server's answer broke off" if began else "the server cannot be reached"
-            await back.fail(502, reply.failed(_id_of(body), what))
-        else:
-            if exchange is not None and request.method == "DELETE" and answer.ok:
-                self._callers.forget(request.headers)
+        except WrongRequestError as error:
+            await back.fail(400, reply.failed(_id_of(body), str(error)))
+        except UpstreamError as error:
+            await back.fail(502, reply.failed(_id_of(body), str(error)))
+        finally:
+            if answer is not None:
+                answer.close()
+        if exchange is not None and request.method == "DELETE" and answer is not None and not answer.is_error:
+            self._callers.forget(request.headers)
 
     async def _decided(self, exchange: Exchange, memory: Memory, body: bytes, headers: Headers) -> Passed:
         decided = exchange.request(body, headers, monotonic())
         if isinstance(decided, Ask):
-            await self._questions.answered(memory, decided.question, headers, self._session(), self._schema_wait)
+            await self._questions.answered(memory, decided.question, headers, self._schema_wait)
             decided = exchange.request(body, headers, monotonic(), waited=True)
         return decided if isinstance(decided, Passed) else Passed(body, headers)
 
-    async def _asked(self, request: "_Request", headers: Headers, data: bytes | None) -> aiohttp.ClientResponse:
-        """The server's answer, once its head is there."""
-        query = f"?{request.query}" if request.query else ""
-        url = URL(f"{self._origin}{request.raw_path}{query}", encoded=True)
-        sent: Any = request.stream() if data is None and request.has_body else data
-        async with asyncio.timeout(ANSWER_SECONDS):
-            return await self._session().request(
-                request.method, url, headers=_as_text(headers, request.reads_answer), data=sent, allow_redirects=False
-            )
-
-    async def _pass_back(self, answer: aiohttp.ClientResponse, exchange: Exchange | None, back: "_Back") -> None:
-        headers = _end_to_end(answer.raw_headers)
-        found = {name.lower(): value for name, value in answer.raw_headers}
+    async def _pass_back(self, answer: Answer, exchange: Exchange | None, back: "_Back") -> None:
+        found = answer.found
+        headers = _end_to_end(answer.headers, found)
         coded = found.get(b"content-encoding", b"identity") != b"identity"
         reader = None if exchange is None or coded else exchange.answer(found.get(b"content-type", b""))
-        is_short = answer.method == "POST" and 0 < (answer.content_length or 0) <= _SHORT
-        if is_short or (reader is not None and reader.changes_length):
-            whole = await answer.read()
-            if reader is not None:
-                whole = reader.chunk(whole, monotonic()) + reader.end(monotonic())
-            await back.whole(answer.status, headers, whole)
+        if not answer.has_body:
+            if answer.status in _BODILESS:
+                headers = [one for one in headers if one[0] != b"content-length"]
+            await back.start(answer.status, headers)
+            await back.end(b"")
+        elif answer.is_whole or (reader is not None and reader.changes_length):
+            whole = await answer.rest()
+            await back.whole(answer.status, headers, whole if reader is None else reader.whole(whole, monotonic()))
         else:
             await back.start(answer.status, headers)
-            async for chunk in answer.content.iter_any():
+            while chunk := await answer.part():
                 await back.part(chunk if reader is None else reader.chunk(chunk, monotonic()))
             await back.end(b"" if reader is None else reader.end(monotonic()))
         if exchange is not None:
@@ -237,8 +209,11 @@ class _Back:
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
     async def whole(self, status: int, headers: Headers, body: bytes) -> None:
-        others = [(name, value) for name, value in headers if name.lower() != b"content-length"]
-        await self.start(status, [*others, (b"content-length", b"%d" % len(body))])
+        length = b"%d" % len(body)
+        sized = [(name, length if name == b"content-length" else value) for name, value in headers]
+        if sized == headers and all(name != b"content-length" for name, _ in headers):
+            sized.append((b"content-length", length))
+        await self.start(status, sized)
         await self.end(body)
 
     async def fail(self, status: int, body: bytes) -> None:
@@ -254,21 +229,28 @@ class _Request:
     def __init__(self, scope: Scope, receive: Receive, path: str) -> None:
         self._receive = receive
         self._began: list[bytes] = []  # of the body, what was read before it was left to be streamed
-        self.is_read = False
         self.path = path
         self.method: str = scope["method"]
-        raw_path = scope.get("raw_path") or scope["path"].encode()
-        self.raw_path = raw_path.decode("latin-1").removeprefix(scope.get("root_path", ""))
-        self.query: str = scope["query_string"].decode("latin-1")
-        came: Headers = [(name.lower(), value) for name, value in scope["headers"]]
+        raw_path = (scope.get("raw_path") or quote(scope["path"]).encode()).removeprefix(
+            scope.get("root_path", "").encode()
+        )
+        query = scope["query_string"]
+        self.target: bytes = b"%b?%b" % (raw_path, query) if query else raw_path
+        came: Headers = scope["headers"]
         found = dict(came)
-        self.has_body = b"transfer-encoding" in found or found.get(b"content-length", b"0") != b"0"
+        self._length = found.get(b"content-length")
+        self.has_body = b"transfer-encoding" in found or self._length not in (None, b"0")
+        self.is_read = not self.has_body
         self.is_coded = found.get(b"content-encoding", b"identity") != b"identity"
         self._accept = found.get(b"accept", b"")
-        self.headers = [one for one in _end_to_end(came) if one[0] not in _OWN]
-        self.reads_answer = not (self.has_body and self.is_coded)
-        if not self.has_body:
-            self.is_read = True
+        self._is_coding_asked = b"accept-encoding" in found and not (self.has_body and self.is_coded)
+        self.headers = _end_to_end(came, found, _OWN)
+
+    def as_sent(self, headers: Headers) -> Headers:
+        """The headers as the server gets them: where the answer is read it must not come in a coding."""
+        if not self._is_coding_asked:
+            return headers
+        return [(name, b"identity" if name == b"accept-encoding" else value) for name, value in headers]
 
     async def read(self, limit: int) -> bytes | None:
         """The whole body; None where it is larger than that, and what was read is kept."""
@@ -281,8 +263,11 @@ class _Request:
                 return None
         return b"".join(self._began)
 
-    async def stream(self) -> AsyncIterator[bytes]:
+    def streamed(self) -> Body:
         """The body as it comes."""
+        return Body(self._stream(), None if self._length is None else int(self._length))
+
+    async def _stream(self) -> AsyncIterator[bytes]:
         for part in self._began:
             yield part
         while not self.is_read:
@@ -307,41 +292,44 @@ class _Request:
         return (as_event(answer), EVENTS) if only_events else (answer.strip(), JSON)
 
 
-async def _while_there(work: Awaitable[None], gone: Awaitable[None]) -> None:
-    """Do the work while the client is there: where it goes, the work is given up."""
-    working = asyncio.current_task()
-    going = asyncio.ensure_future(gone)
-    going.add_done_callback(lambda ended: None if ended.cancelled() or working is None else working.cancel())
-    try:
-        await work
-    except asyncio.CancelledError:
-        if not going.done():
-            raise
-    finally:
-        going.cancel()
+class _Watch:
+    """Gives up the work for a client that is gone; it looks out for one only where the work takes its time."""
+
+    def __init__(self, request: _Request) -> None:
+        self.has_gone = False
+        self._request = request
+        self._working = asyncio.current_task()
+        self._going: asyncio.Future[None] | None = None
+        self._begin_later()
+
+    def end(self) -> None:
+        self._timer.cancel()
+        if self._going is not None:
+            self._going.cancel()
+
+    def _begin_later(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(_PROMPT, self._begin)
+
+    def _begin(self) -> None:
+        if not self._request.is_read:  # whoever reads it will be told
+            self._begin_later()
+            return
+        self._going = asyncio.ensure_future(self._request.gone())
+        self._going.add_done_callback(self._gone)
+
+    def _gone(self, ended: asyncio.Future[None]) -> None:
+        if not ended.cancelled() and self._working is not None:
+            self.has_gone = True
+            self._working.cancel()
 
 
-def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers less those that are for this connection only."""
-    came = list(headers)
-    named = b",".join(value for name, value in came if name.lower() == b"connection")
-    hops = _HOPS | {name.strip().lower() for name in named.split(b",")}
-    return [one for one in came if one[0].lower() not in hops]
-
-
-def _as_text(headers: Headers, reads_answer: bool) -> list[tuple[str, str]]:  # noqa: FBT001 - said by its name
-    """The headers for the client library; where the answer is read it must not come in a coding."""
-    sent = [(name.decode("latin-1"), _text(value)) for name, value in headers]
-    if reads_answer:
-        sent = [(name, "identity" if name == "accept-encoding" else value) for name, value in sent]
-    return sent
-
-
-def _text(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
+def _end_to_end(headers: Headers, found: dict[bytes, bytes], beside: frozenset[bytes] = frozenset()) -> Headers:
+    """The headers less those that are for this connection only, or are written anew."""
+    hops = _HOPS | beside
+    if b"connection" in found:
+        named = b",".join(value for name, value in headers if name == b"connection")
+        hops |= {name.strip().lower() for name in named.split(b",")}
+    return [one for one in headers if one[0] not in hops]
 
 
 def _id_of(body: bytes | None) -> bytes:

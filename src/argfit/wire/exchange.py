@@ -105,6 +105,12 @@ class Answer:
             return whole if self._edits else data
         return b"" if self._edits else data
 
+    def whole(self, data: bytes, now: float) -> bytes:
+        """All of an answer that came in one piece; returns what may pass on."""
+        if self._body is None or len(data) > LIMIT:
+            return self.chunk(data, now) + self.end(now)
+        return self._heard(data, now)
+
     def end(self, now: float) -> bytes:
         """The end of the answer; returns what is left of it."""
         if self._events is not None:
