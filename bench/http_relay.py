@@ -1,7 +1,9 @@
 """What a relay adds to a call over streamable HTTP, in both eras, with 1, 16 and 128 connections.
 
 Every target is a process of its own before the same server; the rounds run in shuffled order, and a figure is the
-median of the rounds. `bare` is argfit's own stack, reading nothing; FastMCP's proxy has one connected client.
+median of the rounds. `bare` is argfit's own stack, reading nothing; FastMCP's proxy has one connected client; PyPI's
+mcp-proxy turns HTTP into stdio, and is its own server there. The server and the client of the bench cost as little as
+they can, so that the figures are the relays' own; all share the machine's cores.
 """
 
 from __future__ import annotations
@@ -15,31 +17,37 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import httptools
+import uvloop
 from client import PeerError
 from guard import answer as wait_for
 from report import Aim, Part, p99, table
 
 ENDS = str(Path(__file__).with_name("http_ends.py"))
 DIRECT, BARE, ARGFIT, FASTMCP = "direct", "bare stack", "argfit serve", "FastMCP proxy"
+MCP_PROXY, NGINX = "mcp-proxy", "nginx"
+LEGACY_ONLY = {MCP_PROXY}
 CONNECTIONS = (1, 16, 128)
 ADDED_LIMIT, CALLS_LIMIT, BARE_LIMIT = 0.08, 0.1, 1.2
 ARGUMENTS = {"line": 5, "file": "src/main.go"}
 PATIENCE = 60.0  # seconds for a round
+STREAMS = 200
 ACCEPT = "accept: application/json, text/event-stream"
 
 
 @dataclass(frozen=True)
 class Size:
     rounds: int
-    calls: int  # of a round, over all connections
+    seconds: float  # of a round
 
 
-FULL, QUICK = Size(7, 640), Size(2, 128)
+FULL, QUICK = Size(7, 0.6), Size(3, 0.3)
 
 
 @dataclass
@@ -111,54 +119,153 @@ async def ask(
     return head, body
 
 
-async def block(port: int, era: Era, connections: int, calls: int) -> Took:
-    """So many calls over so many connections."""
+class Caller(asyncio.Protocol):
+    """A connection that makes one call after the other until the time is up."""
+
+    def __init__(self, request: bytes, until: float, took: list[float]) -> None:
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.request = request
+        self.until = until
+        self.took = took
+        self.parser = httptools.HttpResponseParser(self)
+        self.body = b""
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self.call()
+
+    def call(self) -> None:
+        self.body = b""
+        self.began = time.perf_counter()
+        self.transport.write(self.request)
+
+    def data_received(self, data: bytes) -> None:
+        self.parser.feed_data(data)
+
+    def on_body(self, data: bytes) -> None:
+        self.body += data
+
+    def on_message_complete(self) -> None:
+        now = time.perf_counter()
+        self.took.append(now - self.began)
+        if self.parser.get_status_code() != 200 or b'"5"' not in self.body:
+            self.end(PeerError(f"not the answer of the tool: {self.body[:200]!r}"))
+        elif now < self.until:
+            self.call()
+        else:
+            self.end()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.end(PeerError("the connection was closed"))
+
+    def end(self, error: Exception | None = None) -> None:
+        if not self.ended.done():
+            self.ended.set_exception(error) if error else self.ended.set_result(None)
+        self.transport.close()
+
+
+async def block(port: int, era: Era, connections: int, seconds: float) -> Took:
+    """The calls of so many seconds, over so many connections; a session takes an id for one request at a time."""
     session = await era.session(port)
     took: list[float] = []
-
-    async def client(number: int, each: int) -> None:
-        request = era.call(session, number + 1)  # a session takes each id for one request at a time
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        _, body = await ask(reader, writer, request)
-        if b'"5"' not in body:
-            raise PeerError(f"not the answer of the tool: {body[:200]!r}")
-        for _ in range(each):
-            began = time.perf_counter()
-            await ask(reader, writer, request)
-            took.append(time.perf_counter() - began)
-        writer.close()
-
     began = time.perf_counter()
-    each = max(1, calls // connections)
+    loop = asyncio.get_running_loop()
     async with asyncio.timeout(PATIENCE):
-        await asyncio.gather(*(client(number, each) for number in range(connections)))
+        callers = []
+        for number in range(connections):
+            request = era.call(session, number + 1)
+            made = await loop.create_connection(
+                lambda request=request: Caller(request, began + seconds, took), "127.0.0.1", port
+            )
+            callers.append(made[1].ended)
+        await asyncio.gather(*callers)
     return Took(took, time.perf_counter() - began)
 
 
-@contextlib.contextmanager
-def targets() -> Iterator[dict[str, int]]:
-    """The ports of the server and of what stands before it."""
-    with contextlib.ExitStack() as stack:
+class Started:
+    """Processes that each listen on a port, and end together."""
 
-        def started(*command: str) -> int:
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                port = int(probe.getsockname()[1])
-            words = [word.replace("PORT", str(port)) for word in command]
-            process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            stack.callback(process.wait)
-            stack.callback(process.terminate)
-            wait_for(port)
-            return port
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        self.stack = stack
+        self.pids: dict[int, int] = {}
 
-        server = started(sys.executable, ENDS, "server", "PORT")
-        url = f"http://127.0.0.1:{server}/mcp"
-        yield {
-            DIRECT: server,
-            BARE: started(sys.executable, ENDS, "bare", "PORT", url),
-            ARGFIT: started(sys.executable, "-m", "argfit", "serve", "--to", url, "--port", "PORT"),
-            FASTMCP: started(sys.executable, ENDS, "fastmcp", "PORT", url),
-        }
+    def __call__(self, *command: str, conf: str = "") -> int:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if conf:
+            folder = Path(self.stack.enter_context(tempfile.TemporaryDirectory()))
+            (folder / "nginx.conf").write_text(conf.replace("PORT", str(port)).replace("FOLDER", str(folder)))
+            command = (*command, str(folder / "nginx.conf"))
+        words = [word.replace("PORT", str(port)) for word in command]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.stack.callback(process.wait)
+        self.stack.callback(process.terminate)
+        wait_for(port)
+        self.pids[port] = process.pid
+        return port
+
+
+NGINX_CONF = """
+daemon off; worker_processes 1; pid FOLDER/pid; error_log /dev/null;
+events { worker_connections 1024; }
+http {
+  access_log off; keepalive_requests 100000000;
+  client_body_temp_path FOLDER/a; proxy_temp_path FOLDER/b; fastcgi_temp_path FOLDER/c;
+  uwsgi_temp_path FOLDER/d; scgi_temp_path FOLDER/e;
+  upstream server { server 127.0.0.1:SERVER; keepalive 256; keepalive_requests 100000000; }
+  server {
+    listen 127.0.0.1:PORT;
+    location / {
+      proxy_pass http://server; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;
+    }
+  }
+}
+"""
+
+
+def peers(started: Started, server: int) -> tuple[dict[str, int], list[str]]:
+    """Who else is there, and why others are not."""
+    found, missing = {}, []
+    url = f"http://127.0.0.1:{server}/mcp"
+    mcp_proxy = Path(sys.prefix).with_name(".venv-mcp-proxy") / "bin" / "mcp-proxy"
+    if mcp_proxy.exists():
+        inner = ("--transport", "streamablehttp", url)
+        found[MCP_PROXY] = started(str(mcp_proxy), "--port", "PORT", "--", str(mcp_proxy), *inner)
+    else:
+        missing.append("Not compared: mcp-proxy (it is not installed; make bench-http does that).")
+    if shutil.which("nginx"):
+        found[NGINX] = started("nginx", "-c", conf=NGINX_CONF.replace("SERVER", str(server)))
+    else:
+        missing.append("Not compared: nginx (it is not installed here).")
+    return found, missing
+
+
+def measured_streams(port: int, pid: int) -> float:
+    """The KiB of memory that a stream of events takes, which stays open and silent."""
+
+    async def opened() -> float:
+        async def one() -> asyncio.StreamWriter:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\n\r\n")
+            await reader.readuntil(b": open")
+            return writer
+
+        async with asyncio.timeout(PATIENCE):
+            writers = [await one() for _ in range(10)]
+            before = resident(pid)
+            writers += [await one() for _ in range(STREAMS)]
+            after = resident(pid)
+        for writer in writers:
+            writer.close()
+        return (after - before) / STREAMS
+
+    return asyncio.run(opened())
+
+
+def resident(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0])
 
 
 def measured(ports: dict[str, int], era: Era, connections: int, size: Size) -> dict[str, list[Took]]:
@@ -168,9 +275,9 @@ def measured(ports: dict[str, int], era: Era, connections: int, size: Size) -> d
         random.shuffle(names)
         for name in names:
             try:
-                took = asyncio.run(block(ports[name], era, connections, size.calls))
+                took = uvloop.run(block(ports[name], era, connections, size.seconds))
             except TimeoutError:
-                raise PeerError(f"{name} did not answer {size.calls} calls over {connections} connections") from None
+                raise PeerError(f"{name} did not answer over {connections} connections") from None
             if round_ >= 0:
                 found[name].append(took)
     return found
@@ -188,17 +295,31 @@ def run(*, quick: bool) -> Part:
     """The tables of both eras."""
     size = QUICK if quick else FULL
     part = Part("http: what a relay adds to one call over streamable HTTP")
-    with targets() as ports:
+    with contextlib.ExitStack() as stack:
+        started = Started(stack)
+        server = started(sys.executable, ENDS, "server", "PORT")
+        url = f"http://127.0.0.1:{server}/mcp"
+        ports = {
+            DIRECT: server,
+            BARE: started(sys.executable, ENDS, "bare", "PORT", url),
+            ARGFIT: started(sys.executable, "-m", "argfit", "serve", "--to", url, "--port", "PORT"),
+            FASTMCP: started(sys.executable, ENDS, "fastmcp", "PORT", url),
+        }
+        more, missing = peers(started, server)
+        ports |= more
         for era in ERAS:
             rows = []
+            there = {name: port for name, port in ports.items() if not (era.modern and name in LEGACY_ONLY)}
             for connections in CONNECTIONS:
-                found = measured(ports, era, connections, size)
-                rows += [row(connections, name, found) for name in ports]
+                found = measured(there, era, connections, size)
+                rows += [row(connections, name, found) for name in there]
                 part.aims += aims(f"{era.name}, {connections} connections", connections, found)
             part.lines += [era.name, "", *table(("connections", "through", "added", "p99", "calls/s"), rows)]
-    part.lines += ["Not compared: mcp-proxy (it needs another version of the SDK)."]
-    if shutil.which("nginx") is None:
-        part.lines += ["Not compared: nginx (it is not installed here)."]
+        size_of = measured_streams(ports[ARGFIT], started.pids[ports[ARGFIT]])
+        part.lines += [
+            f"A stream of events that stays open takes {size_of:.0f} KiB of argfit serve ({STREAMS} of them)."
+        ]
+    part.lines += missing
     return part
 
 
