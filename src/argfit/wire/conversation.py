@@ -38,6 +38,9 @@ from argfit.wire.message import (
 )
 from argfit.wire.tools import Chosen, Engines, Tools
 
+# What is in a server's messages that change what is known: a state to carry, a listing that is no more.
+_NEWS = (b"requestState", b"list_changed")
+
 
 class Settings(msgspec.Struct, frozen=True):
     """What the operator chose: `forward`, `explain` or `refuse`, what to leave out, to log, to repair, to judge."""
@@ -262,7 +265,7 @@ class Conversation:
             self.asking.answered(id, message, now)
             return b""
         if opened.method == "tools/call":
-            if opened.misfit is None and not self._settings.verbose and b'"requestState"' not in line:
+            if opened.misfit is None and not self._settings.verbose and _NEWS[0] not in line:
                 return line
             return self._call_answered(opened, message, line)
         if opened.method == "tools/list":
@@ -287,6 +290,11 @@ class Conversation:
     def may_explain(self) -> bool:
         """Whether an answer to a request that is open may have to be explained."""
         return any(opened.misfit is not None or opened.task_id for opened in self._open.values())
+
+    def has_no_use_for(self, answer: bytes) -> bool:
+        """Whether all that the server says to what is open can go unread: it answers a call that was right."""
+        plain = all(opened.method == "tools/call" and opened.misfit is None for opened in self._open.values())
+        return plain and not self._settings.verbose and not any(sign in answer for sign in _NEWS)
 
     # -- what cannot be read, and the end -------------------------------------------------------------
 

@@ -44,6 +44,7 @@ class Events:
         self._searched = 0  # so much of it, for a line's ending
         self._first = True  # chunks of the stream: a byte order mark may begin it
         self._passing = False  # what is held is the end of an event that was too large
+        self._data: list[bytes] = []  # what the event that is not whole says in its whole lines
         self._after_cr = False  # a line feed that comes now is the other half of a line ending
 
     def feed(self, chunk: bytes) -> list[Event]:
@@ -67,17 +68,21 @@ class Events:
                 del held[: len(_BOM)]
         start = 0
         while (ending := _ENDING.search(held, max(self._from, self._searched))) is not None:
-            blank = ending.start() == self._from and not self._begun
-            self._from, self._begun = ending.end(), False
-            if blank:
-                found.append(self._event(bytes(held[start : self._from])))
-                start = self._from
+            if self._begun:
+                self._begun = False
+            elif ending.start() == self._from:
+                found.append(self._event(bytes(held[start : ending.end()])))
+                start = ending.end()
+            elif held.startswith(b"data", self._from):
+                self._read(bytes(held[self._from : ending.start()]))
+            self._from = ending.end()
         del held[:start]
         self._from -= start
         if len(held) > self._limit:
             found.append(Event(bytes(held)))
             self._begun = self._begun or self._from < len(held)
             held.clear()
+            self._data.clear()
             self._from, self._passing = 0, True
         self._searched = len(held)
         return found
@@ -88,12 +93,14 @@ class Events:
         self._held.clear()
         return left
 
+    def _read(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        if name == b"data" and not self._passing:
+            self._data.append(value.removeprefix(b" "))
+
     def _event(self, raw: bytes) -> Event:
-        if self._passing:
-            self._passing = False
-            return Event(raw)
-        data = [_value(line) for line, _ in _lines(raw) if _field(line) == b"data"]
-        return Event(raw, b"\n".join(data) if data else None)
+        said, self._data, self._passing = self._data, [], False
+        return Event(raw, b"\n".join(said) if said else None)
 
 
 def _lines(raw: bytes) -> list[tuple[bytes, bytes]]:
@@ -107,7 +114,3 @@ def _lines(raw: bytes) -> list[tuple[bytes, bytes]]:
 
 def _field(line: bytes) -> bytes:
     return line.partition(b":")[0]
-
-
-def _value(line: bytes) -> bytes:
-    return line.partition(b":")[2].removeprefix(b" ")

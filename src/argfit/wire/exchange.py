@@ -107,6 +107,8 @@ class Answer:
 
     def whole(self, data: bytes, now: float) -> bytes:
         """All of an answer that came in one piece; returns what may pass on."""
+        if self._conversation.has_no_use_for(data):
+            return data
         if self._body is None or len(data) > LIMIT:
             return self.chunk(data, now) + self.end(now)
         return self._heard(data, now)
