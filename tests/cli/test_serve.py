@@ -1,11 +1,14 @@
+import asyncio
 import signal
 import socket
 import subprocess
 import sys
 import urllib.request
+from contextlib import suppress
 
 import pytest
 from tests.cli.terminal import Terminal
+from tests.proxy.http_ends import Seen, answer, connected, post, run, upstream
 from tests.proxy.running import PATIENCE
 
 SERVE = (sys.executable, "-m", "argfit", "serve")
@@ -65,3 +68,43 @@ def test_it_says_where_it_serves_and_ends_when_told(end: signal.Signals, workers
             assert (process.wait(PATIENCE), process.stderr.read()) == (0, "")
         finally:
             process.kill()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_call_that_is_open_when_it_is_told_to_end_is_answered(workers: str) -> None:
+    async def story() -> None:
+        async def slow(seen: Seen, writer: asyncio.StreamWriter) -> None:
+            at_work.set()
+            await may_answer.wait()
+            await answer(writer, {"jsonrpc": "2.0", "id": 1, "result": {}})
+
+        at_work, may_answer = asyncio.Event(), asyncio.Event()
+        async with upstream(slow) as server:
+            words = (*SERVE, "--to", f"http://127.0.0.1:{server.port}/mcp", "--port", "0", "--workers", workers)
+            process = await asyncio.create_subprocess_exec(*words, stderr=subprocess.PIPE)
+            try:
+                assert process.stderr is not None
+                port = int((await process.stderr.readline()).rpartition(b":")[2].partition(b"/")[0])
+                async with connected(port) as client:
+                    client.writer.write(post(b'{"jsonrpc":"2.0","id":1,"method":"ping"}'))
+                    await at_work.wait()
+                    process.send_signal(signal.SIGTERM)
+                    if workers == "1":
+                        await refused(port)
+                    may_answer.set()
+                    assert (await client.answer())[0] == 200
+                    assert (await process.wait(), await process.stderr.read()) == (0, b"")
+                    await refused(port)
+            finally:
+                if process.returncode is None:
+                    process.kill()
+
+    run(story())
+
+
+async def refused(port: int) -> None:
+    """Wait until nobody takes connections at a port."""
+    with suppress(ConnectionRefusedError):
+        while True:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.close()

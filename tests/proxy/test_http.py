@@ -159,6 +159,22 @@ def test_a_path_beside_the_servers_own_passes_unread() -> None:
     run(story())
 
 
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_that_streams_through_is_of_the_length_that_it_said(*, chunked: bool) -> None:
+    async def story() -> None:
+        async with upstream(plain) as server, relayed(server.port, limit=20) as own, connected(own) as client:
+            whole = post(call())
+            if chunked:
+                parts = f"transfer-encoding: chunked\r\n\r\n{len(call()):x}\r\n".encode() + call() + b"\r\n0\r\n\r\n"
+                whole = b"POST /mcp HTTP/1.1\r\nhost: x\r\n" + parts
+            assert (await client.ask(whole))[0] == 200
+            (seen,) = server.seen
+            said = (seen.header("content-length"), seen.header("transfer-encoding"))
+            assert said == ((None, "chunked") if chunked else (str(len(call())), None))
+
+    run(story())
+
+
 @pytest.mark.parametrize(("policy", "status"), [("explain", 200), ("refuse", 413)])
 def test_a_body_above_the_limit_streams_through_or_is_refused(policy: str, status: int) -> None:
     async def story() -> None:
@@ -195,6 +211,50 @@ def test_an_event_passes_before_the_next_one_is_sent() -> None:
                 assert await client.chunk() == event
                 heard.release()
             assert await client.chunk() == b""
+
+    run(story())
+
+
+@pytest.mark.parametrize(
+    ("method", "head", "passes"),
+    [
+        ("GET", "304 Not Modified\r\netag: x\r\ncontent-length: 4", ["etag: x"]),
+        ("DELETE", "204 No Content\r\netag: x", ["etag: x"]),
+        ("HEAD", "200 OK\r\ncontent-length: 4\r\netag: x", ["content-length: 4", "etag: x"]),
+        ("GET", "200 OK\r\ncontent-length: 0\r\netag: x", ["content-length: 0", "etag: x"]),
+        (
+            "POST",
+            "202 Accepted\r\netag: x\r\ncontent-length: 0\r\ndate: y",
+            ["etag: x", "content-length: 0", "date: y"],
+        ),
+    ],
+)
+def test_an_answer_without_a_body_passes_with_its_headers(method: str, head: str, passes: list[str]) -> None:
+    async def story() -> None:
+        async def empty(seen: Seen, writer: asyncio.StreamWriter) -> None:
+            writer.write(f"HTTP/1.1 {head}\r\n\r\n".encode())
+
+        async with upstream(empty) as server, relayed(server.port) as own, connected(own) as client:
+            for _ in range(2):  # and leaves nothing behind
+                client.writer.write(f"{method} /mcp HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+                status, *headers = (await client.reader.readuntil(b"\r\n\r\n"))[:-4].decode().split("\r\n")
+                assert (status.split()[1], headers) == (head.split(maxsplit=1)[0], passes)
+
+    run(story())
+
+
+def test_a_client_that_goes_after_a_long_body_takes_its_request_along() -> None:
+    async def story() -> None:
+        async def waiting(seen: Seen, writer: asyncio.StreamWriter) -> None:
+            at_work.set()
+            await asyncio.Event().wait()
+
+        at_work = asyncio.Event()
+        async with upstream(waiting) as server, relayed(server.port, limit=20) as own:
+            async with connected(own) as client:
+                client.writer.write(post(call()))
+                await at_work.wait()
+            await server.gone.wait()
 
     run(story())
 

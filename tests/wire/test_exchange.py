@@ -1,5 +1,7 @@
 """Requests and answers over HTTP: what is fitted and explained, and what passes as it came."""
 
+from typing import Any
+
 import pytest
 from tests.wire.pieces import WAYS, Cut
 from tests.wire.script import EXPLAIN, REFUSE, TOKEN
@@ -111,3 +113,38 @@ def test_an_answer_in_another_coding_passes(cut: Cut) -> None:
     exchange = Exchange(EXPLAIN, listed())
     exchange.request(call('{"line":"x"}'), NO_HEADERS, 0.0)
     assert answered(exchange, b"\x1f\x8b\x00", b"application/octet-stream", cut) == b"\x1f\x8b\x00"
+
+
+@pytest.mark.parametrize("media_type", [JSON, EVENTS])
+def test_an_answer_in_one_piece_is_explained_as_one_that_comes_in_parts(media_type: bytes) -> None:
+    exchange = Exchange(EXPLAIN, listed())
+    exchange.request(call('{"line":"x"}'), NO_HEADERS, 0.0)
+    error = ERROR if media_type == JSON else as_event(ERROR)
+    whole = exchange.answer(media_type).whole(error, 0.0)
+    assert (whole.count(NOTE), whole.startswith(b"event")) == (1, media_type == EVENTS)
+
+
+def test_news_beside_the_answer_to_a_right_call_is_heard() -> None:
+    memory = listed()
+    right = call('{"line":5}')
+    answer = as_event(encoded({"jsonrpc": "2.0", "id": 2, "result": {"content": []}}))
+    for news, asks in (
+        (b"", False),
+        (as_event(b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'), True),
+    ):
+        exchange = Exchange(EXPLAIN, memory)
+        assert exchange.request(right, NO_HEADERS, 0.0) == Passed(right, NO_HEADERS)
+        assert exchange.answer(EVENTS).whole(news + answer, 0.0) == news + answer
+        later = Exchange(EXPLAIN, memory).request(call('{"line":5.0}'), NO_HEADERS, 0.0)
+        assert isinstance(later, Ask) is asks
+
+
+@pytest.mark.parametrize("state", ["s", None])
+def test_a_state_in_the_answer_to_a_right_call_is_carried(state: str | None) -> None:
+    memory = listed()
+    exchange = Exchange(EXPLAIN, memory)
+    exchange.request(call('{"line":5}'), NO_HEADERS, 0.0)
+    result: dict[str, Any] = {"resultType": "inputRequired", "requestState": state} if state else {"content": []}
+    answer = encoded({"jsonrpc": "2.0", "id": 2, "result": result})
+    assert exchange.answer(JSON).whole(answer, 0.0) == answer
+    assert list(memory.legs) == ([state] if state else [])
