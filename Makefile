@@ -69,8 +69,9 @@ ifdef CORPUS
 	@$(BENCH) bench/sweep/speed.py $(CORPUS)
 endif
 
-bench-http:  ## measure what argfit serve adds to a call, beside a bare relay and FastMCP's proxy
+bench-http:  ## measure what argfit serve adds to a call, beside a bare relay, FastMCP's proxy, mcp-proxy and nginx
 	@$(INSTALL) .venv-bench requirements/bench.txt
+	@$(INSTALL) .venv-mcp-proxy requirements/mcp-proxy.txt || echo "It goes on without mcp-proxy."
 	@$(BENCH) bench/run.py --only http
 
 battery:  ## compare with other systems on bad arguments, and write docs/battery.md
@@ -102,10 +103,10 @@ lock:  ## renew the pinned lists in requirements/ from pyproject.toml and the .i
 		cp .venv-lock/all.txt .venv-lock/$$list.txt; \
 		$(COMPILE) requirements/$$list.in --output-file .venv-lock/$$list.txt; \
 	done
-	@set -e; for list in agents langchain adk interop; do \
+	@set -e; for list in agents langchain adk interop mcp-proxy; do \
 		$(COMPILE) requirements/$$list.in --output-file .venv-lock/$$list.txt; \
 	done  # each by itself: they do not go with each other
-	@cd .venv-lock && mv run.txt farm.txt dev.txt bench.txt agents.txt langchain.txt adk.txt interop.txt ../requirements
+	@cd .venv-lock && mv run.txt farm.txt dev.txt bench.txt agents.txt langchain.txt adk.txt interop.txt mcp-proxy.txt ../requirements
 
 clean:  ## remove environments, caches and build leftovers
 	rm -rf .venv .venv-* interop/node_modules .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist src/*.egg-info

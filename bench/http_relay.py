@@ -38,6 +38,7 @@ ADDED_LIMIT, CALLS_LIMIT, BARE_LIMIT = 0.08, 0.1, 1.2
 ARGUMENTS = {"line": 5, "file": "src/main.go"}
 PATIENCE = 60.0  # seconds for a round
 STREAMS = 200
+ARGFIT_COMMAND = (sys.executable, "-m", "argfit", "serve")
 ACCEPT = "accept: application/json, text/event-stream"
 
 
@@ -302,7 +303,7 @@ def run(*, quick: bool) -> Part:
         ports = {
             DIRECT: server,
             BARE: started(sys.executable, ENDS, "bare", "PORT", url),
-            ARGFIT: started(sys.executable, "-m", "argfit", "serve", "--to", url, "--port", "PORT"),
+            ARGFIT: started(*ARGFIT_COMMAND, "--to", url, "--port", "PORT"),
             FASTMCP: started(sys.executable, ENDS, "fastmcp", "PORT", url),
         }
         more, missing = peers(started, server)
@@ -315,7 +316,8 @@ def run(*, quick: bool) -> Part:
                 rows += [row(connections, name, found) for name in there]
                 part.aims += aims(f"{era.name}, {connections} connections", connections, found)
             part.lines += [era.name, "", *table(("connections", "through", "added", "p99", "calls/s"), rows)]
-        size_of = measured_streams(ports[ARGFIT], started.pids[ports[ARGFIT]])
+        fresh = started(*ARGFIT_COMMAND, "--to", url, "--port", "PORT")
+        size_of = measured_streams(fresh, started.pids[fresh])
         part.lines += [
             f"A stream of events that stays open takes {size_of:.0f} KiB of argfit serve ({STREAMS} of them)."
         ]

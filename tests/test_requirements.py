@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-LISTS = ("run", "farm", "dev", "bench", "agents", "langchain", "adk", "interop")
+LISTS = ("run", "farm", "dev", "bench", "agents", "langchain", "adk", "interop", "mcp-proxy")
 
 PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[^ ;]+)(?: ; [^\\]+)? \\$", re.MULTILINE)
 
