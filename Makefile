@@ -72,7 +72,7 @@ endif
 bench-http:  ## measure what argfit serve adds to a call, beside a bare relay, FastMCP's proxy, mcp-proxy and nginx
 	@$(INSTALL) .venv-bench requirements/bench.txt
 	@$(INSTALL) .venv-mcp-proxy requirements/mcp-proxy.txt || echo "It goes on without mcp-proxy."
-	@$(BENCH) bench/run.py --only http
+	@$(BENCH) bench/run.py --only http --only stack
 
 battery:  ## compare with other systems on bad arguments, and write docs/battery.md
 	@$(INSTALL) .venv-bench requirements/bench.txt

@@ -1,6 +1,6 @@
 """The processes of the HTTP bench: a server, and what stands before it.
 
-python bench/http_ends.py server|bare|fastmcp PORT [URL]
+python bench/http_ends.py server|bare|fastmcp PORT [URL [LOOP PARSER]]
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ async def fastmcp(url: str, port: int) -> None:
         await proxy.run_http_async(show_banner=False, host="127.0.0.1", port=port, log_level="critical")
 
 
-def main(role: str, port: str, url: str = "") -> None:
+def main(role: str, port: str, url: str = "", loop: str = "auto", parser: str = "auto") -> None:
     """Serve as one of them."""
     if role == "server":
         uvloop.run(server(int(port)))
@@ -127,7 +127,7 @@ def main(role: str, port: str, url: str = "") -> None:
     else:
         import uvicorn
 
-        uvicorn.run(bare(url), host="127.0.0.1", port=int(port), **QUIET)
+        uvicorn.run(bare(url), host="127.0.0.1", port=int(port), loop=loop, http=parser, **QUIET)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """All figures the documentation quotes, from one run.
 
-    python bench/run.py [--quick] [--only fit|engine|guard|stdio|start|http] [--out FILE]
+    python bench/run.py [--quick] [--only fit|engine|guard|stdio|start|http|stack] [--out FILE]
 
 Trust the ratios: absolute times move by a third from run to run. A missed aim is printed and
 is no failure; a part that could not be measured is one, and the exit code is then 1.
@@ -24,13 +24,14 @@ import engine
 import fit
 import guard
 import http_relay
+import http_stack
 import start
 import stdio
 from client import PeerError
 from targets import ARGFIT
 
 PARTS = {"fit": fit.run, "engine": engine.run, "guard": guard.run, "stdio": stdio.run, "start": start.run}
-ON_REQUEST = {"http": http_relay.run}  # `make bench-http`: its peers take minutes
+ON_REQUEST = {"http": http_relay.run, "stack": http_stack.run}  # `make bench-http`: its peers take minutes
 NOT_MEASURED = "not measured: "
 PACKAGES = ("argfit", "msgspec", "orjson", "jsonschema-rs", "mcp", "fastmcp", "mcp-server-fetch")
 
