@@ -163,14 +163,15 @@ def test_a_path_beside_the_servers_own_passes_unread() -> None:
 def test_a_body_that_streams_through_is_of_the_length_that_it_said(*, chunked: bool) -> None:
     async def story() -> None:
         async with upstream(plain) as server, relayed(server.port, limit=20) as own, connected(own) as client:
-            whole = post(call())
+            body = call() + b" " * 2**20
+            whole = post(body)
             if chunked:
-                parts = f"transfer-encoding: chunked\r\n\r\n{len(call()):x}\r\n".encode() + call() + b"\r\n0\r\n\r\n"
+                parts = b"transfer-encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
                 whole = b"POST /mcp HTTP/1.1\r\nhost: x\r\n" + parts
             assert (await client.ask(whole))[0] == 200
             (seen,) = server.seen
-            said = (seen.header("content-length"), seen.header("transfer-encoding"))
-            assert said == ((None, "chunked") if chunked else (str(len(call())), None))
+            said = (seen.header("content-length"), seen.header("transfer-encoding"), seen.body)
+            assert said == ((None, "chunked", body) if chunked else (str(len(body)), None, body))
 
     run(story())
 

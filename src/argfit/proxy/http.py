@@ -136,8 +136,8 @@ class Gateway:
                 await _answer(send, 200, *request.wrapped(passed.answers))
                 return
             data, headers = passed.body, passed.headers
+        sent = await request.unread() if data is None else data
         back = _Back(send)
-        sent = request.streamed() if data is None and request.has_body else data
         holds = _SHORT if request.method == "POST" else 0
         answer = None
         try:
@@ -263,8 +263,14 @@ class _Request:
                 return None
         return b"".join(self._began)
 
-    def streamed(self) -> Body:
-        """The body as it comes."""
+    async def unread(self) -> bytes | Body | None:
+        """The body as nobody read it: as it comes, or all of it where that is there."""
+        if not self.has_body:
+            return None
+        if not self._began:
+            self._began.append(await self._part())
+        if self.is_read:
+            return b"".join(self._began)
         return Body(self._stream(), None if self._length is None else int(self._length))
 
     async def _stream(self) -> AsyncIterator[bytes]:
