@@ -120,7 +120,7 @@ def test_an_answer_in_one_piece_is_explained_as_one_that_comes_in_parts(media_ty
     exchange = Exchange(EXPLAIN, listed())
     exchange.request(call('{"line":"x"}'), NO_HEADERS, 0.0)
     error = ERROR if media_type == JSON else as_event(ERROR)
-    whole = exchange.answer(media_type).whole(error, 0.0)
+    whole = exchange.heard(media_type, error, 0.0)
     assert (whole.count(NOTE), whole.startswith(b"event")) == (1, media_type == EVENTS)
 
 
@@ -134,7 +134,7 @@ def test_news_beside_the_answer_to_a_right_call_is_heard() -> None:
     ):
         exchange = Exchange(EXPLAIN, memory)
         assert exchange.request(right, NO_HEADERS, 0.0) == Passed(right, NO_HEADERS)
-        assert exchange.answer(EVENTS).whole(news + answer, 0.0) == news + answer
+        assert exchange.heard(EVENTS, news + answer, 0.0) == news + answer
         later = Exchange(EXPLAIN, memory).request(call('{"line":5.0}'), NO_HEADERS, 0.0)
         assert isinstance(later, Ask) is asks
 
@@ -146,5 +146,5 @@ def test_a_state_in_the_answer_to_a_right_call_is_carried(state: str | None) -> 
     exchange.request(call('{"line":5}'), NO_HEADERS, 0.0)
     result: dict[str, Any] = {"resultType": "inputRequired", "requestState": state} if state else {"content": []}
     answer = encoded({"jsonrpc": "2.0", "id": 2, "result": result})
-    assert exchange.answer(JSON).whole(answer, 0.0) == answer
+    assert exchange.heard(JSON, answer, 0.0) == answer
     assert list(memory.legs) == ([state] if state else [])

@@ -10,7 +10,7 @@ Rules
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
 from time import monotonic
 from typing import Any
 from urllib.parse import quote
@@ -41,6 +41,7 @@ _HOPS = frozenset(
     (b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade", b"expect")
 )
 _OWN = frozenset((b"host", b"content-length"))
+_CALLED = frozenset((b"host", b"origin"))
 _PORT = re.compile(r":[0-9]*\Z")
 
 
@@ -62,6 +63,7 @@ class Gateway:
         self._schema_wait = schema_wait
         self._limit = limit
         self._hosts = hosts
+        self._right: Headers = []  # by what the last request was called that was called rightly
         self._log = log
         self._callers = Callers(settings)
         self._questions = Questions(self._upstream)
@@ -96,13 +98,19 @@ class Gateway:
         else:
             await self._relay(_Request(scope, receive, path), send)
 
-    def _is_called_rightly(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    def _is_called_rightly(self, headers: Headers) -> bool:
         """Whether a request means this server: a page on the web may have made its own name mean this machine."""
         if self._hosts is None:
             return True
-        named = [value.decode("latin-1") for name, value in headers if name == b"host"]
-        origins = [value.decode("latin-1").partition("://")[2] for name, value in headers if name == b"origin"]
-        return len(named) == 1 and all(_PORT.sub("", name.lower()) in self._hosts for name in (*named, *origins))
+        said = [header for header in headers if header[0] in _CALLED]
+        if said == self._right:
+            return bool(said)
+        named = [value.decode("latin-1") for name, value in said if name == b"host"]
+        origins = [value.decode("latin-1").partition("://")[2] for name, value in said if name == b"origin"]
+        if len(named) != 1 or any(_PORT.sub("", name.lower()) not in self._hosts for name in (*named, *origins)):
+            return False
+        self._right = said
+        return True
 
     # -- one request ------------------------------------------------------------------------------------------
 
@@ -130,7 +138,10 @@ class Gateway:
         exchange = None if memory is None else Exchange(self._settings, memory)
         headers, data = request.headers, body
         if exchange is not None and memory is not None and body is not None:
-            passed = await self._decided(exchange, memory, body, request.headers)
+            decided = exchange.request(body, headers, monotonic())
+            passed = (
+                decided if isinstance(decided, Passed) else await self._asked(exchange, memory, body, decided, headers)
+            )
             self._tell(exchange)
             if not passed.body and passed.answers:
                 await _answer(send, 200, *request.wrapped(passed.answers))
@@ -157,31 +168,38 @@ class Gateway:
         if exchange is not None and request.method == "DELETE" and answer is not None and not answer.is_error:
             self._callers.forget(request.headers)
 
-    async def _decided(self, exchange: Exchange, memory: Memory, body: bytes, headers: Headers) -> Passed:
-        decided = exchange.request(body, headers, monotonic())
-        if isinstance(decided, Ask):
-            await self._questions.answered(memory, decided.question, headers, self._schema_wait)
-            decided = exchange.request(body, headers, monotonic(), waited=True)
+    async def _asked(self, exchange: Exchange, memory: Memory, body: bytes, ask: Ask, headers: Headers) -> Passed:
+        """What is decided once the tools have been asked for."""
+        await self._questions.answered(memory, ask.question, headers, self._schema_wait)
+        decided = exchange.request(body, headers, monotonic(), waited=True)
         return decided if isinstance(decided, Passed) else Passed(body, headers)
 
     async def _pass_back(self, answer: Answer, exchange: Exchange | None, back: "_Back") -> None:
         found = answer.found
         headers = _end_to_end(answer.headers, found)
-        coded = found.get(b"content-encoding", b"identity") != b"identity"
-        reader = None if exchange is None or coded else exchange.answer(found.get(b"content-type", b""))
+        if exchange is not None and found.get(b"content-encoding", b"identity") != b"identity":
+            exchange = None
+        kind = found.get(b"content-type", b"")
         if not answer.has_body:
             if answer.status in _BODILESS:
                 headers = [one for one in headers if one[0] != b"content-length"]
             await back.start(answer.status, headers)
             await back.end(b"")
-        elif answer.is_whole or (reader is not None and reader.changes_length):
+        elif answer.is_whole:
             whole = await answer.rest()
-            await back.whole(answer.status, headers, whole if reader is None else reader.whole(whole, monotonic()))
+            await back.whole(
+                answer.status, headers, whole if exchange is None else exchange.heard(kind, whole, monotonic())
+            )
         else:
-            await back.start(answer.status, headers)
-            while chunk := await answer.part():
-                await back.part(chunk if reader is None else reader.chunk(chunk, monotonic()))
-            await back.end(b"" if reader is None else reader.end(monotonic()))
+            reader = None if exchange is None else exchange.answer(kind)
+            if reader is not None and reader.changes_length:
+                whole = await answer.rest()
+                await back.whole(answer.status, headers, reader.chunk(whole, monotonic()) + reader.end(monotonic()))
+            else:
+                await back.start(answer.status, headers)
+                while chunk := await answer.part():
+                    await back.part(chunk if reader is None else reader.chunk(chunk, monotonic()))
+                await back.end(b"" if reader is None else reader.end(monotonic()))
         if exchange is not None:
             self._tell(exchange)
 
@@ -209,11 +227,11 @@ class _Back:
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
     async def whole(self, status: int, headers: Headers, body: bytes) -> None:
-        length = b"%d" % len(body)
-        sized = [(name, length if name == b"content-length" else value) for name, value in headers]
-        if sized == headers and all(name != b"content-length" for name, _ in headers):
-            sized.append((b"content-length", length))
-        await self.start(status, sized)
+        length = (b"content-length", b"%d" % len(body))
+        if length not in headers:
+            headers = [one for one in headers if one[0] != b"content-length"]
+            headers.append(length)
+        await self.start(status, headers)
         await self.end(body)
 
     async def fail(self, status: int, body: bytes) -> None:

@@ -39,7 +39,7 @@ from argfit.wire.message import (
 from argfit.wire.tools import Chosen, Engines, Tools
 
 # What is in a server's messages that change what is known: a state to carry, a listing that is no more.
-_NEWS = (b"requestState", b"list_changed")
+_STATE, _CHANGED = b"requestState", b"list_changed"
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -265,7 +265,7 @@ class Conversation:
             self.asking.answered(id, message, now)
             return b""
         if opened.method == "tools/call":
-            if opened.misfit is None and not self._settings.verbose and _NEWS[0] not in line:
+            if opened.misfit is None and not self._settings.verbose and _STATE not in line:
                 return line
             return self._call_answered(opened, message, line)
         if opened.method == "tools/list":
@@ -293,8 +293,10 @@ class Conversation:
 
     def has_no_use_for(self, answer: bytes) -> bool:
         """Whether all that the server says to what is open can go unread: it answers a call that was right."""
-        plain = all(opened.method == "tools/call" and opened.misfit is None for opened in self._open.values())
-        return plain and not self._settings.verbose and not any(sign in answer for sign in _NEWS)
+        for opened in self._open.values():
+            if opened.method != "tools/call" or opened.misfit is not None:
+                return False
+        return not self._settings.verbose and _STATE not in answer and _CHANGED not in answer
 
     # -- what cannot be read, and the end -------------------------------------------------------------
 

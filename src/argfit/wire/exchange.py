@@ -65,6 +65,13 @@ class Exchange:
             self._conversation.logs.append(_FAULT)
             return Passed(body, headers)
 
+    def heard(self, media_type: bytes, body: bytes, now: float) -> bytes:
+        """An answer that came in one piece; returns what passes on."""
+        if self._conversation.has_no_use_for(body):
+            return body
+        answer = self.answer(media_type)
+        return answer.chunk(body, now) + answer.end(now)
+
     def answer(self, media_type: bytes) -> "Answer":
         """What reads the answer of the server as it comes, of this media type."""
         kind = media_type.partition(b";")[0].strip().lower()
@@ -104,14 +111,6 @@ class Answer:
             whole, self._body = bytes(self._body), None
             return whole if self._edits else data
         return b"" if self._edits else data
-
-    def whole(self, data: bytes, now: float) -> bytes:
-        """All of an answer that came in one piece; returns what may pass on."""
-        if self._conversation.has_no_use_for(data):
-            return data
-        if self._body is None or len(data) > LIMIT:
-            return self.chunk(data, now) + self.end(now)
-        return self._heard(data, now)
 
     def end(self, now: float) -> bytes:
         """The end of the answer; returns what is left of it."""
