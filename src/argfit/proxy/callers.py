@@ -9,7 +9,7 @@ from argfit.wire.conversation import Memory, Settings
 from argfit.wire.tools import Engines
 
 CALLERS = 1_000  # that are remembered: the ones that were heard of last
-_WHO = (b"authorization", b"cookie", b"mcp-session-id")
+_WHO = frozenset((b"authorization", b"cookie", b"mcp-session-id"))
 
 
 class Callers:

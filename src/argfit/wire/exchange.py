@@ -44,7 +44,9 @@ class Exchange:
 
     def take_logs(self) -> list[Log]:
         """What is to be logged of it since this was asked last."""
-        logs, self._conversation.logs = self._conversation.logs, []
+        logs = self._conversation.logs
+        if logs:
+            self._conversation.logs = []
         return logs
 
     def request(self, body: bytes, headers: Headers, now: float, *, waited: bool = False) -> Passed | Ask:
