@@ -99,7 +99,7 @@ async def server(port: int) -> None:
 
 
 def bare(url: str) -> Any:
-    """The same stack, which reads nothing: the server's own path is said to be another."""
+    """Argfit's stack, which reads nothing: the server's own path is said to be another."""
     from argfit.proxy.http import app
 
     parts = urlsplit(url)

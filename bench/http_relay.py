@@ -1,9 +1,9 @@
 """What a relay adds to a call over streamable HTTP, in both eras, with 1, 16 and 128 connections.
 
 Every target is a process of its own before the same server; the rounds run in shuffled order, and a figure is the
-median of the rounds. `bare` is argfit's own stack, reading nothing; FastMCP's proxy has one connected client; PyPI's
-mcp-proxy turns HTTP into stdio, and is its own server there. The server and the client of the bench cost as little as
-they can, so that the figures are the relays' own; all share the machine's cores.
+median of the rounds. The bare stack is argfit serve that is told of another path, so that it reads nothing; FastMCP's
+proxy has one connected client; PyPI's mcp-proxy turns HTTP into stdio, and is its own server there. The server and the
+client of the bench cost as little as they can, so that the figures are the relays' own; all share the machine's cores.
 """
 
 from __future__ import annotations
@@ -302,7 +302,7 @@ def run(*, quick: bool) -> Part:
         url = f"http://127.0.0.1:{server}/mcp"
         ports = {
             DIRECT: server,
-            BARE: started(sys.executable, ENDS, "bare", "PORT", url),
+            BARE: started(*ARGFIT_COMMAND, "--to", f"{url}/elsewhere", "--port", "PORT"),
             ARGFIT: started(*ARGFIT_COMMAND, "--to", url, "--port", "PORT"),
             FASTMCP: started(sys.executable, ENDS, "fastmcp", "PORT", url),
         }
