@@ -484,6 +484,19 @@ def test_a_request_that_is_given_up_ends_the_connection(*, begun: bool) -> None:
     run(story())
 
 
+def test_an_answer_that_has_begun_may_take_its_time() -> None:
+    async def story() -> None:
+        for said, is_timed in ((OK, True), (OK + b"content-length: 4\r\n\r\n", False), (FOUR, False)):
+            talk = Talk()
+            asking = await talk.asks()
+            talk.hears(said)
+            assert (talk.connection._late is not None) is is_timed  # noqa: SLF001 - five minutes, else
+            asking.cancel()
+            await asyncio.wait({asking})
+
+    run(story())
+
+
 def test_a_server_that_says_nothing_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
         talk = Talk()

@@ -415,6 +415,37 @@ def test_a_page_of_another_host_does_not_reach_a_server_on_this_machine(
     run(story())
 
 
+def test_each_request_must_mean_this_machine_whatever_the_one_before_it_meant() -> None:
+    async def story() -> None:
+        right, wrong = b"host: localhost\r\n", b"host: evil.example\r\n"
+        origin = b"origin: http://localhost:3000\r\n"
+        said = (right, right, wrong, right + origin, right + origin, wrong + origin, right + wrong, b"", right)
+        ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+        statuses = []
+        async with (
+            upstream(plain) as server,
+            relayed(server.port, hosts={"localhost"}) as own,
+            connected(own) as client,
+        ):
+            for called in said:
+                head = b"POST /mcp HTTP/1.1\r\ncontent-length: %d\r\n" % len(ping)
+                statuses.append((await client.ask(head + called + b"\r\n" + ping))[0])
+        assert statuses == [200, 200, 403, 200, 200, 403, 403, 403, 200]
+
+    run(story())
+
+
+def test_an_answer_that_is_read_is_not_asked_for_in_a_coding() -> None:
+    async def story() -> None:
+        async with upstream(plain) as server, relayed(server.port) as own, connected(own) as client:
+            for more in ("x: y", "content-encoding: gzip"):
+                await client.ask(post(call(), "accept-encoding: gzip, br", more))
+            *_, read, coded = [seen.header("accept-encoding") for seen in server.seen]
+            assert (read, coded) == ("identity", "gzip, br")
+
+    run(story())
+
+
 @pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://x/mcp", "http://", "http://x/mcp?a=1"])
 def test_what_is_no_url_of_a_server_is_an_error_at_once(url: str) -> None:
     with pytest.raises(ValueError, match="give one as http://"):
