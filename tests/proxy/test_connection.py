@@ -130,6 +130,11 @@ def test_headers_are_those_of_the_final_answer_as_they_came_but_for_case(cut: Cu
         own = [(b"set-cookie", b"a"), (b"x-own", b""), (b"set-cookie", b"\xc3b"), (b"content-length", b"0")]
         assert (await asking).headers == own
 
+        asking = await talk.asks()
+        talk.hears(*cut(OK + PARTS + b"4\r\nfour\r\n0\r\nx: trailer\r\nx: more\r\n\r\n"))
+        assert await told(asking) == (200, b"four")
+        assert (await asking).headers == [(b"transfer-encoding", b"chunked")]
+
     run(story())
 
 
@@ -202,7 +207,8 @@ def test_an_answer_begins_with_its_head_unless_it_is_to_be_held() -> None:
         b"HTTP/1.1 200 OK\ncontent-length: 4\n\nfour",
         b"HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n",
         b"HTTP/1.1 103 Early\r\ncontent-length: 4\r\n\r\nfour" + FOUR,
-        b"HTTP/1.1 099 No\r\ncontent-length: 0\r\n\r\n",
+        b"HTTP/1.1 104 Early\r\ncontent-length: 4\r\n\r\nfour" + FOUR,
+        b"HTTP/1.1 099 No\r\n\r\n" + FOUR,
         b"HTTP/1.1 600 No\r\ncontent-length: 0\r\n\r\n",
         b"HTTP/2.0 200 OK\r\ncontent-length: 0\r\n\r\n",
         b"SSH-2.0-OpenSSH_9.2\r\n",
@@ -423,6 +429,8 @@ def test_an_answer_that_is_there_before_the_body_was_sent_ends_the_connection() 
         await upload.next(talk.wire)
         talk.hears(b"HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno")
         assert await told(asking) == (413, b"no")
+        upload.may.release()
+        await asyncio.sleep(0)
         assert (talk.wire.is_cut, talk.resting, upload.taken) == (True, [], 1)
 
     run(story())

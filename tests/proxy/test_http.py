@@ -10,7 +10,7 @@ from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 from tests.proxy.http_ends import Seen, answer, connected, post, relayed, run, serving, upstream
 
 from argfit.core.text import encoded
-from argfit.proxy import connection
+from argfit.proxy import connection, http
 from argfit.proxy.http import app
 from argfit.wire.conversation import Settings
 from argfit.wire.message import read_message, value_of
@@ -160,7 +160,9 @@ def test_a_path_beside_the_servers_own_passes_unread() -> None:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_body_that_streams_through_is_of_the_length_that_it_said(*, chunked: bool) -> None:
+def test_a_body_that_streams_through_is_of_the_length_that_it_said(
+    monkeypatch: pytest.MonkeyPatch, *, chunked: bool
+) -> None:
     async def story() -> None:
         async with upstream(plain) as server, relayed(server.port, limit=20) as own, connected(own) as client:
             body = call() + b" " * 2**20
@@ -173,6 +175,7 @@ def test_a_body_that_streams_through_is_of_the_length_that_it_said(*, chunked: b
             said = (seen.header("content-length"), seen.header("transfer-encoding"), seen.body)
             assert said == ((None, "chunked", body) if chunked else (str(len(body)), None, body))
 
+    monkeypatch.setattr(http, "_PROMPT", 0.0)  # whoever looks out for the client takes nothing of its body
     run(story())
 
 
@@ -419,7 +422,7 @@ def test_each_request_must_mean_this_machine_whatever_the_one_before_it_meant() 
     async def story() -> None:
         right, wrong = b"host: localhost\r\n", b"host: evil.example\r\n"
         origin = b"origin: http://localhost:3000\r\n"
-        said = (right, right, wrong, right + origin, right + origin, wrong + origin, right + wrong, b"", right)
+        said = (b"", right, right, wrong, right + origin, right + origin, wrong + origin, right + wrong, right)
         ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
         statuses = []
         async with (
@@ -430,7 +433,7 @@ def test_each_request_must_mean_this_machine_whatever_the_one_before_it_meant() 
             for called in said:
                 head = b"POST /mcp HTTP/1.1\r\ncontent-length: %d\r\n" % len(ping)
                 statuses.append((await client.ask(head + called + b"\r\n" + ping))[0])
-        assert statuses == [200, 200, 403, 200, 200, 403, 403, 403, 200]
+        assert statuses == [403, 200, 200, 403, 200, 200, 403, 403, 200]
 
     run(story())
 

@@ -182,7 +182,7 @@ def test_a_request_that_a_kept_connection_lost_is_not_sent_again(run: Run, *, re
     run(story)
 
 
-def test_connections_of_another_event_loop_are_left_alone() -> None:
+def test_connections_that_are_closing_or_of_another_event_loop_are_left_alone() -> None:
     async def rested() -> Connection | None:
         return upstream._rested()  # noqa: SLF001
 
@@ -192,6 +192,10 @@ def test_connections_of_another_event_loop_are_left_alone() -> None:
         upstream._resting.append(talk.connection)  # noqa: SLF001
         talk.connection.rests_since = asyncio.get_running_loop().time()
         assert await rested() is talk.connection
+        talk.wire.is_cut = True
+        upstream._resting.append(talk.connection)  # noqa: SLF001
+        assert await rested() is None
+        talk.wire.is_cut = False
         upstream._resting.append(talk.connection)  # noqa: SLF001
 
     upstream = Upstream("http://127.0.0.1:9/mcp")

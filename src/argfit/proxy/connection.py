@@ -308,7 +308,7 @@ class Connection(asyncio.Protocol):
     def _whole(self, answer: Answer) -> None:
         """The answer is whole: the connection rests, where it can be used once more."""
         is_sent = self._sending is None and not self.transport.get_write_buffer_size()
-        if self._keeps and is_sent and len(self._resting) < _KEPT and not self.transport.is_closing():
+        if self._keeps and is_sent and len(self._resting) < _KEPT:
             self._answer = None
             self._settle()
             self.read_on()
@@ -327,7 +327,7 @@ class Connection(asyncio.Protocol):
 
 def _is_sound(status: int, version: str, headers: Headers, found: dict[bytes, bytes]) -> bool:
     """Whether an answer is one that can be passed on: its status known, its body framed in a way that all know."""
-    if version not in ("1.1", "1.0") or not 100 <= status < 600 or status == 101:  # noqa: PLR2004 - RFC 9110, 15
+    if version not in ("1.1", "1.0") or not 100 <= status < 600:  # noqa: PLR2004 - RFC 9110, 15
         return False
     if status < 200:  # noqa: PLR2004 - likewise: it has no body, and one that says it has is a trap
         return not found.keys() & _FRAMING
