@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 from tests.cli.terminal import Terminal
 from tests.proxy.http_ends import Seen, answer, connected, post, run, upstream
-from tests.proxy.running import PATIENCE
+from tests.proxy.running import PATIENCE, STUCK
 
 SERVE = (sys.executable, "-m", "argfit", "serve")
 
@@ -91,20 +91,24 @@ def test_a_call_that_is_open_when_it_is_told_to_end_is_answered(workers: str) ->
                     process.send_signal(signal.SIGTERM)
                     if workers == "1":
                         await refused(port)
+                    ending = asyncio.ensure_future(process.wait())
+                    await asyncio.wait({ending}, timeout=STUCK)
+                    assert not ending.done()
                     may_answer.set()
                     assert (await client.answer())[0] == 200
-                    assert (await process.wait(), await process.stderr.read()) == (0, b"")
+                    assert (await ending, await process.stderr.read()) == (0, b"")
                     await refused(port)
             finally:
                 if process.returncode is None:
                     process.kill()
+                    await process.wait()
 
     run(story())
 
 
 async def refused(port: int) -> None:
     """Wait until nobody takes connections at a port."""
-    with suppress(ConnectionRefusedError):
+    with suppress(ConnectionRefusedError, ConnectionResetError):  # the latter in the moment in which it stops
         while True:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.close()

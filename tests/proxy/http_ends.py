@@ -41,9 +41,17 @@ class Upstream:
         self.seen: list[Seen] = []
         self.gone = asyncio.Event()
         self.port = 0
+        self._talks = set[asyncio.Task[None] | None]()
+
+    async def end(self) -> None:
+        """Give up the connections that are still there."""
+        for task in filter(None, self._talks):
+            task.cancel()
+            await asyncio.wait({task})
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError):
+        self._talks.add(asyncio.current_task())
+        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while True:
                 seen = await read_request(reader)
                 self.seen.append(seen)
@@ -59,6 +67,8 @@ class Upstream:
                     await more
                 await work
         writer.close()
+        with suppress(OSError, asyncio.CancelledError):
+            await writer.wait_closed()
 
 
 async def read_request(reader: asyncio.StreamReader) -> Seen:
@@ -91,6 +101,7 @@ async def upstream(handler: Handler) -> AsyncIterator[Upstream]:
         yield made
     finally:
         server.close()
+        await made.end()
 
 
 @asynccontextmanager

@@ -148,3 +148,12 @@ def test_a_state_in_the_answer_to_a_right_call_is_carried(state: str | None) -> 
     answer = encoded({"jsonrpc": "2.0", "id": 2, "result": result})
     assert exchange.heard(JSON, answer, 0.0) == answer
     assert list(memory.legs) == ([state] if state else [])
+
+
+@pytest.mark.parametrize(("verbose", "lines"), [(True, 1), (False, 0)])
+def test_a_tools_own_refusal_in_one_piece_is_logged_where_that_is_asked_for(lines: int, *, verbose: bool) -> None:
+    settings = Settings(verbose=verbose)
+    exchange = Exchange(settings, listed(settings))
+    exchange.request(call('{"line":5}'), NO_HEADERS, 0.0)
+    assert exchange.heard(JSON, ERROR, 0.0) == ERROR
+    assert [line.text % line.args for line in exchange.take_logs()] == ["MCP tool goto refused the call."] * lines
