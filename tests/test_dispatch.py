@@ -6,7 +6,9 @@ import logging
 import pickle
 import threading
 from collections.abc import Awaitable, Callable
-from types import SimpleNamespace
+from datetime import date
+from decimal import Decimal
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 from weakref import ref
 
@@ -204,6 +206,41 @@ def test_a_tool_at_hand_counts_until_a_call_is_to_be_refused() -> None:
             dispatching = Dispatch(on_misfit=on_misfit)
             assert await dispatching.decide("t", {"n": "x"}, server.listing, tool=WHOLE) == {"n": "x"}
             assert server.asked == asked
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("came", "went"),
+    [
+        ({"n": (5.0, 6)}, "{'n': [5, 6]}"),
+        ({"n": (number for number in (5.0, 6))}, "{'n': [5, 6]}"),
+        (MappingProxyType({"n": [5.0]}), "{'n': [5]}"),
+        ({"n": [Decimal("5.0")]}, "'t': n[0] must be a whole number."),
+        ({"n": [5.0], "day": date(2026, 1, 1)}, "{'n': [5], 'day': '2026-01-01'}"),
+        ({"n": [5.0], "by": {1: None}}, "{'n': [5], 'by': {'1': None}}"),
+    ],
+)
+def test_what_is_no_json_is_fitted_as_a_library_writes_it(came: Any, went: str) -> None:
+    async def run() -> Any:
+        properties = {"n": {"items": {"type": "integer"}}, "day": {"type": "string"}, "by": {"type": "object"}}
+        server = Listed({"name": "t", "inputSchema": {"properties": properties}})
+        server.let.set()
+        return await Dispatch(on_misfit="refuse").decide("t", came, server.listing)
+
+    decided = asyncio.run(run())
+    assert repr(decided) == went if isinstance(decided, dict) else decided.text.endswith(went)
+
+
+def test_what_no_library_can_write_goes_as_it_came() -> None:
+    holds_itself: dict[str, Any] = {"n": "x"}
+    holds_itself["m"] = holds_itself
+
+    async def run() -> None:
+        server = Listed(WHOLE)
+        server.let.set()
+        for came in ({"n": object()}, {"n": "x", 1: 2}, {"n": b"\xff"}, holds_itself):
+            assert await Dispatch(on_misfit="refuse").decide("t", came, server.listing) is came
 
     asyncio.run(run())
 

@@ -11,11 +11,13 @@ Rules
   all. That another version is listed is no reason to list the server again.
 - Where a server cannot be listed, or not in time, a call goes by what is known of its tool; as it came where that is
   nothing.
+- What is judged, and sent, is the JSON that a library writes: the text of a date, a list for a tuple. What it can write
+  none of goes as it came, and fails as it would have.
 - A call that is made again, with the state by which its server asked for more, goes as it went the first time: the
   server holds it against what it was sent (`requestState`, 2026-07-28).
 """
 
-from collections.abc import Awaitable, Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial, wraps
 from itertools import count
@@ -25,6 +27,7 @@ from weakref import ReferenceType, ref
 import anyio  # which comes with every SDK that there is an adapter for
 import msgspec
 from anyio.lowlevel import current_token
+from pydantic_core import to_jsonable_python  # which does, too, and writes what they send
 
 from argfit.catalog import Name, ToolCatalog, version_of
 from argfit.core import record
@@ -122,6 +125,10 @@ class Dispatch:
         before = None if state is None else self._asked.get(state)
         if before is not None and before.tool == name and same(before.came, arguments):
             return before.went
+        try:
+            arguments = _written(arguments)
+        except Exception:  # noqa: BLE001 - whatever a value raises where it is written, its sender will tell
+            return arguments
         wanted, version = name, None
         if isinstance(name, tuple):
             name, version = name
@@ -193,6 +200,25 @@ class Dispatch:
             del self._going[place]
             going.ended.set()
         return going.came
+
+
+def _written(arguments: Any) -> Any:
+    """Arguments as a library writes them (mcp/client/session.py, send_request); the same object where it is JSON."""
+    if _is_json(arguments):
+        return arguments
+    if isinstance(arguments, Mapping):
+        if not all(isinstance(name, str) for name in arguments):
+            raise TypeError("names of arguments are text")
+        arguments = dict(arguments)
+    return to_jsonable_python(arguments, by_alias=True, exclude_none=True)
+
+
+def _is_json(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(name, str) for name in value) and all(map(_is_json, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_json, value))
+    return value is None or isinstance(value, str | int | float)
 
 
 def connection_of(client: Any) -> Hashable:

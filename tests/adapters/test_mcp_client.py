@@ -3,11 +3,16 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from datetime import date
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 from mcp import Client
 from mcp_types import PaginatedRequestParams
+from pydantic import BaseModel, Field
 from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS
 from tests.adapters.strict_server import Strict
@@ -87,6 +92,30 @@ def test_a_refusal_names_its_problems_as_data_too(seam: Any) -> None:
             return await seam(client, on_misfit="refuse").call_tool(NAME, {})
 
     assert asyncio.run(speak()).meta[PROBLEMS] == [{"path": ["line"], "code": "required", "words": "is required"}]
+
+
+@BOTH
+@SEAMS
+def test_what_the_sdk_writes_as_json_is_taken_as_that(era: str, seam: Any) -> None:
+    class Place(BaseModel):
+        line: float
+        file: Path | None = Field(None, serialization_alias="File")
+
+    strict = Strict()
+    calls = [
+        MappingProxyType({"line": 5, "file": Path("a.go")}),
+        {"line": 5, "at": (date(2026, 1, 1), Place(line=5.0))},
+    ]
+    for apply in (lambda client: client, partial(seam, on_misfit="refuse")):
+        assert said(strict, era, apply, *calls) == [(False, "found")] * 2
+    assert (
+        strict.got[2:]
+        == strict.got[:2]
+        == [
+            {"line": 5, "file": "a.go"},
+            {"line": 5, "at": ["2026-01-01", {"line": 5.0}]},
+        ]
+    )
 
 
 @BOTH
