@@ -12,6 +12,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 from weakref import ref
 
+import anyio
 import pytest
 
 from argfit import Fitter, catalog, dispatch
@@ -120,6 +121,7 @@ def test_a_listing_that_hangs_holds_a_call_for_so_long_only(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(dispatch, "LISTING_SECONDS", 0.05)
+    monkeypatch.setattr(dispatch, "PAUSE_SECONDS", -1)
 
     async def run() -> None:
         server, dispatching = Listed(WHOLE), Dispatch(on_misfit="refuse")
@@ -132,6 +134,42 @@ def test_a_listing_that_hangs_holds_a_call_for_so_long_only(
         asyncio.run(run())
     told = "DEBUG MCP tools could not be listed (not within 0.05 seconds)."
     assert told in [f"{one.levelname} {one.getMessage()}" for one in caplog.records]
+
+
+def test_a_listing_that_hung_is_not_waited_for_by_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(anyio, "current_time", lambda: now[0])
+
+    async def run() -> None:
+        server, dispatching = Listed(WHOLE), Dispatch()
+        for at, asked, waits in ((0, 1, True), (9, 2, True), (14, 2, False), (70, 2, False), (75, 3, True)):
+            now[0] = at
+            (call,) = start(dispatching, server)
+            await waiting()
+            assert (server.asked, not call.done()) == (asked, waits)
+            now[0] += 5
+            call.cancel()  # after so long
+            await waiting()
+        server.let.set()
+        assert repr(await dispatching.decide("t", SENT, server.listing)) == "{'n': 5}"
+        assert dispatching._waited == {}  # noqa: SLF001 - what is kept
+
+    asyncio.run(run())
+
+
+def test_of_the_listings_that_hung_the_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "SERVERS", 2)
+
+    async def run() -> None:
+        server, dispatching = Listed(WHOLE), Dispatch()
+        for name in "abc":
+            call = asyncio.create_task(dispatching.decide("t", SENT, server.listing, server=Server(name)))
+            await waiting()
+            call.cancel()
+            await waiting()
+        assert [place[1].name for place in dispatching._waited] == ["b", "c"]  # noqa: SLF001 - what is kept
+
+    asyncio.run(run())
 
 
 def test_what_is_listed_wrongly_is_a_listing_that_failed() -> None:

@@ -10,7 +10,7 @@ Rules
 - A call that names a version of its tool (in its `_meta`, as FastMCP's do) is fitted by that version's schema or not at
   all. That another version is listed is no reason to list the server again.
 - Where a server cannot be listed, or not in time, a call goes by what is known of its tool; as it came where that is
-  nothing.
+  nothing. Calls that come then do not wait for it in their turn: in a minute, one tries again.
 - What is judged, and sent, is the JSON that a library writes: the text of a date, a list for a tuple. What it can write
   none of goes as it came, and fails as it would have.
 - A call that is made again, with the state by which its server asked for more, goes as it went the first time: the
@@ -39,7 +39,8 @@ from argfit.log import LOGGER, write
 
 ON_MISFIT = ("forward", "refuse")
 
-LISTING_SECONDS = 10.0  # that a call waits for a listing: no timeout of the call itself covers it
+LISTING_SECONDS = 10.0  # that calls wait for a listing: no timeout of a call itself covers it
+PAUSE_SECONDS = 60.0  # after which they wait again for one that did not come
 PAGES = 1_000  # of a listing; as the proxy has it
 STATES = 1_000  # by which servers asked for more, and calls may yet be made again
 SERVERS = 100  # and connections, whose listings are kept: a library with very many has their tools at hand
@@ -76,6 +77,13 @@ class _Going(msgspec.Struct):
     came: bool | None = None
 
 
+class _Waited(msgspec.Struct, frozen=True):
+    """How long calls have waited in vain for a listing, and until when."""
+
+    seconds: float
+    until: float
+
+
 class _Sent(msgspec.Struct, frozen=True):
     """A call of which its server asked more: what came, and what was sent of it."""
 
@@ -102,6 +110,7 @@ class Dispatch:
         self._places: dict[Server, str] = {}  # by which the catalog knows them
         self._counting = count(1)
         self._going: dict[Any, _Going] = {}  # by loop and server
+        self._waited: dict[Any, _Waited] = {}  # by loop and server, too
         self._asked: dict[str, _Sent] = {}  # by the state that came with it
 
     def __reduce__(self) -> Any:
@@ -178,7 +187,10 @@ class Dispatch:
     async def _listed(self, server: Server, listing: Listing) -> bool:
         """Have a server listed, by this call or by one that is at it; whether that was done, and in time."""
         place = (current_token(), server)
-        with anyio.move_on_after(LISTING_SECONDS):
+        left = LISTING_SECONDS - self._waited_for(place)
+        if left <= 0:
+            return False
+        with anyio.move_on_after(left):
             while (going := self._going.get(place)) is not None:
                 await going.ended.wait()
                 if going.came is not None:
@@ -189,6 +201,7 @@ class Dispatch:
 
     async def _list(self, place: tuple[Any, Server], listing: Listing) -> bool:
         going = self._going[place] = _Going(anyio.Event())
+        waited, began = self._waited_for(place), anyio.current_time()
         try:
             tools = await listing()
             self._catalog.update(self._place(place[1]), tools)
@@ -197,9 +210,19 @@ class Dispatch:
             LOGGER.debug("MCP tools could not be listed (%s).", type(error).__name__)
             going.came = False
         finally:
+            self._waited.pop(place, None)
+            if going.came is None:
+                until = anyio.current_time()
+                self._waited[place] = _Waited(waited + until - began, until)
+                for old in list(self._waited)[:-SERVERS]:
+                    self._waited.pop(old, None)
             del self._going[place]
             going.ended.set()
         return going.came
+
+    def _waited_for(self, place: tuple[Any, Server]) -> float:
+        waited = self._waited.get(place)
+        return 0.0 if waited is None or anyio.current_time() - waited.until > PAUSE_SECONDS else waited.seconds
 
 
 def _written(arguments: Any) -> Any:

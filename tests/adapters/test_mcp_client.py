@@ -99,7 +99,7 @@ def test_a_refusal_names_its_problems_as_data_too(seam: Any) -> None:
 def test_what_the_sdk_writes_as_json_is_taken_as_that(era: str, seam: Any) -> None:
     class Place(BaseModel):
         line: float
-        file: Path | None = Field(None, serialization_alias="File")
+        file: Path | None = Field(default=None, serialization_alias="File")
 
     strict = Strict()
     calls = [
@@ -158,6 +158,7 @@ def test_a_listing_that_hangs_does_not_hold_a_call_for_ever(
     era: str, seam: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatch, "LISTING_SECONDS", 0.05)
+    monkeypatch.setattr(dispatch, "PAUSE_SECONDS", -1)
 
     class Hanging(Strict):
         hangs = True
