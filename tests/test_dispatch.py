@@ -323,6 +323,34 @@ def test_a_call_that_is_made_again_goes_as_it_went_the_first_time() -> None:
     asyncio.run(run())
 
 
+def test_a_call_whose_arguments_are_no_json_goes_again_as_it_went() -> None:
+    async def run() -> None:
+        server, dispatching = Listed(WHOLE), Dispatch()
+        server.let.set()
+        sent = {"n": 5.0, "at": (date(2026, 1, 1), 2)}
+        first = await dispatching.decide("t", sent, server.listing)
+        dispatching.asked("state", "t", sent, first)
+        dispatching.learn(Server(), [TEXT])
+        assert await dispatching.decide("t", sent, server.listing, state="state") is first
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("levels", [400, 5_000])
+def test_a_call_that_nests_beyond_what_can_be_sent_goes_again_as_it_came(levels: int) -> None:
+    deep: Any = 5.0
+    for _ in range(levels):
+        deep = {"n": deep}
+
+    async def run() -> None:
+        server, dispatching = Listed(WHOLE), Dispatch()
+        dispatching.asked("state", "t", deep, deep)
+        server.let.set()
+        assert await dispatching.decide("t", deep, server.listing, state="state") is deep
+
+    asyncio.run(run())
+
+
 def test_of_the_calls_that_may_be_made_again_the_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch, "STATES", 2)
 

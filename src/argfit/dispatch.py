@@ -45,6 +45,7 @@ PAGES = 1_000  # of a listing; as the proxy has it
 STATES = 1_000  # by which servers asked for more, and calls may yet be made again
 SERVERS = 100  # and connections, whose listings are kept: a library with very many has their tools at hand
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 Listing = Callable[[], Awaitable[Any]]
 
 
@@ -132,10 +133,10 @@ class Dispatch:
         `listing` fetches it; both as `ToolCatalog.update` takes them. `state` is that of a call that is made again.
         """
         before = None if state is None else self._asked.get(state)
-        if before is not None and before.tool == name and same(before.came, arguments):
-            return before.went
         try:
             arguments = _written(arguments)
+            if before is not None and before.tool == name and same(before.came, arguments):
+                return before.went
         except Exception:  # noqa: BLE001 - whatever a value raises where it is written, its sender will tell
             return arguments
         wanted, version = name, None
@@ -180,7 +181,8 @@ class Dispatch:
 
     def asked(self, state: str, name: Name, arguments: Any, sent: Any) -> None:
         """Keep a call of which its server asked more, under the state that came with that; no one is to alter it."""
-        self._asked[state] = _Sent(name, arguments, sent)
+        with suppress(Exception):  # as above: what was sent could be written
+            self._asked[state] = _Sent(name, _written(arguments), sent)
         for old in list(self._asked)[:-STATES]:
             self._asked.pop(old, None)
 
@@ -230,7 +232,7 @@ def _written(arguments: Any) -> Any:
     if _is_json(arguments):
         return arguments
     if isinstance(arguments, Mapping):
-        if not all(isinstance(name, str) for name in arguments):
+        if not _has_names(arguments):
             raise TypeError("names of arguments are text")
         arguments = dict(arguments)
     return to_jsonable_python(arguments, by_alias=True, exclude_none=True)
@@ -238,10 +240,17 @@ def _written(arguments: Any) -> Any:
 
 def _is_json(value: Any) -> bool:
     if isinstance(value, dict):
-        return all(isinstance(name, str) for name in value) and all(map(_is_json, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_json, value))
-    return value is None or isinstance(value, str | int | float)
+        parts: Iterable[Any] = value.values()
+        named = _has_names(value)
+    elif isinstance(value, list):
+        parts, named = value, True
+    else:
+        return value is None or isinstance(value, str | int | float)
+    return named and (_SCALARS.issuperset(map(type, parts)) or all(map(_is_json, parts)))
+
+
+def _has_names(value: Mapping[Any, Any]) -> bool:
+    return all(isinstance(name, str) for name in value)
 
 
 def connection_of(client: Any) -> Hashable:
