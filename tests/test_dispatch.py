@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from argfit import Fitter, catalog, dispatch
-from argfit.dispatch import Dispatch, Refusal, Server, all_tools, connection_of
+from argfit.dispatch import Dispatch, Refusal, Server, all_tools, connection_of, learning
 
 WHOLE, TEXT = ({"name": "t", "inputSchema": {"properties": {"n": {"type": kind}}}} for kind in ("integer", "string"))
 SENT = {"n": 5.0}
@@ -412,6 +412,27 @@ def test_a_listing_counts_for_the_connection_that_it_came_on() -> None:
             assert (repr(went), server.asked) == ("{'n': 5}" if tool is WHOLE else "{'n': 5.0}", asked)
         assert len(dispatching._places) == len(dispatching._catalog._servers) == 1  # noqa: SLF001 - what is kept
         assert connection_of(object()) is None
+
+    asyncio.run(run())
+
+
+def test_a_listing_that_a_program_asks_for_counts_for_the_connection_that_it_was_asked_on() -> None:
+    class Connection:
+        session: Any = None
+
+    async def run() -> None:
+        server, dispatching, client = Listed(TEXT), Dispatch(), Connection()
+        old = client.session = Connection()
+
+        async def list_page() -> Any:
+            client.session = Connection()
+            return [WHOLE]
+
+        await learning(dispatching, client, list_page)()
+        server.let.set()
+        for session, went in ((client.session, "{'n': 5.0}"), (old, "{'n': 5}")):
+            here = Server(connection=ref(session))
+            assert repr(await dispatching.decide("t", SENT, server.listing, server=here)) == went
 
     asyncio.run(run())
 

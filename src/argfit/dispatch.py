@@ -266,10 +266,11 @@ def learning(dispatch: Dispatch, client: Any, list_page: Callable[..., Any]) -> 
 
     @wraps(list_page)
     async def list_tools(*args: Any, **kwargs: Any) -> Any:
+        here = Server(connection=connection_of(client))  # as long as it is listed, there may come another
         result = await list_page(*args, **kwargs)
         began = kwargs.get("cursor") or getattr(kwargs.get("params"), "cursor", None)
         whole = not began and not getattr(result, "next_cursor", None)
-        dispatch.learn(Server(connection=connection_of(client)), result, whole=whole)
+        dispatch.learn(here, result, whole=whole)
         return result
 
     return list_tools

@@ -48,11 +48,12 @@ def fit(
     @wraps(list_all)
     async def list_tools(*args: Any, **kwargs: Any) -> Any:
         nonlocal learned
+        asked = here()
         result = await list_all(*args, **kwargs)
         # below the filters; the public way to it copies all tools
         listed = getattr(target, "_tools_list", None) or result
         if listed is not learned:
-            dispatch.learn(here(), listed)
+            dispatch.learn(asked, listed)
             learned = listed
         return result
 
