@@ -415,6 +415,19 @@ def test_what_is_told_once_is_told_of_each_servers_tool(caplog: pytest.LogCaptur
     ] * 2
 
 
+def test_of_a_schema_with_very_many_faults_the_first_are_told_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(log, "_KEPT", 15)
+    known = ToolCatalog()
+    known.update("s", [tool("t", **{f"n{number}": {"type": "int"} for number in range(20)})])
+    for _ in range(3):
+        known.fit("t", {})
+    assert [one.getMessage() for one in caplog.records] == [
+        f"MCP tool t: schema at #/properties/n{number}/type is not usable." for number in range(10)
+    ]
+
+
 def test_what_was_told_is_forgotten_some_time(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

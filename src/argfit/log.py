@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Hashable
+from itertools import islice
 
 from argfit.core import record
 from argfit.core.fit import Fit
@@ -11,6 +12,7 @@ from argfit.core.record import Log
 LOGGER = logging.getLogger("argfit")
 
 _KEPT = 10_000  # lines that are written once; then they may be written again
+_PLACES = 10  # of one schema that are told, as many as a refusal names problems; `argfit lint` has all
 
 
 def write(line: Log) -> None:
@@ -26,7 +28,7 @@ class Notes:
 
     def take(self, tool: str, plan: Plan, fit: Fit, server: Hashable = None) -> None:
         """Write what is to be told of one fit; tools of two servers are two."""
-        for at in plan.unusable:
+        for at in islice(plan.unusable, _PLACES):
             self._once(record.unusable(tool, at), (server, tool, at))
         for change in fit.changes:
             if LOGGER.isEnabledFor(logging.DEBUG):
