@@ -5,6 +5,7 @@ Rules
 """
 
 from collections.abc import Iterable
+from copy import copy
 from functools import wraps
 from typing import Any
 
@@ -30,7 +31,10 @@ def fit(
     does not fit is answered here, as a result with `isError`, which `call_tool` raises as a `ToolError` unless told not
     to. Raises ValueError for a name that is none of these.
     """
-    dispatch = Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit)
+    return _fitting(client, Dispatch(repairs=repairs, formats=formats, on_misfit=on_misfit))
+
+
+def _fitting(client: Client[Any], dispatch: Dispatch) -> Client[Any]:
     target: Any = client
     call, new = target.call_tool_mcp, target.new
 
@@ -52,7 +56,7 @@ def fit(
         made: Any = new()
         for name in ("call_tool_mcp", "list_tools_mcp", "new"):  # the copies are of this one's, and not its own
             made.__dict__.pop(name, None)
-        return fit(made, repairs=repairs, formats=formats, on_misfit=on_misfit)
+        return _fitting(made, copy(dispatch))
 
     target.call_tool_mcp, target.new = call_tool_mcp, new_client
     target.list_tools_mcp = learning(dispatch, client, target.list_tools_mcp)
