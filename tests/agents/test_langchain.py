@@ -86,6 +86,21 @@ def test_a_server_is_listed_again_before_a_call_is_refused(way: Any, tmp_path: P
     assert asyncio.run(way(made, {"line": "five"}, changed.touch)) == 'success: found {"line":"five"}'
 
 
+def test_what_a_program_hides_of_a_schema_and_fills_in_is_fitted_too() -> None:
+    async def fill_in(request: MCPToolCallRequest, handler: Any) -> Any:
+        return await handler(request.override(args={**request.args, "line": 5.0}))
+
+    made = fit(client(tool_interceptors=[fill_in]))
+
+    async def run() -> str:
+        (tool,) = [tool for tool in await made.get_tools() if tool.name == NAME]
+        assert isinstance(tool.args_schema, dict)
+        del tool.args_schema["properties"]["line"]
+        return str((await tool.ainvoke({"name": NAME, "args": {}, "id": "1", "type": "tool_call"})).content[0]["text"])
+
+    assert asyncio.run(run()) == 'found {"line":5}'
+
+
 def test_two_servers_tools_of_one_name_are_told_apart(tmp_path: Path) -> None:
     changed = tmp_path / "changed"
     changed.touch()

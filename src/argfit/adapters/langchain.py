@@ -8,6 +8,7 @@ Rules
 
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Iterable
+from copy import deepcopy
 from functools import wraps
 from hashlib import sha256
 from typing import Any
@@ -64,7 +65,8 @@ def fit(
 
 
 def _listed(tool: BaseTool) -> dict[str, Any]:
-    return {"inputSchema": tool.args_schema, "annotations": tool.metadata or {}}
+    # a copy: programs hide from their models what an interceptor fills in
+    return deepcopy({"inputSchema": tool.args_schema, "annotations": tool.metadata or {}})
 
 
 def _digest(headers: dict[str, Any] | None) -> bytes | None:
