@@ -277,7 +277,7 @@ def test_what_no_library_can_write_goes_as_it_came() -> None:
     async def run() -> None:
         server = Listed(WHOLE)
         server.let.set()
-        for came in ({"n": object()}, {"n": "x", 1: 2}, {"n": b"\xff"}, holds_itself):
+        for came in ({"n": object()}, {"n": "x", 1: 2}, {"n": b"\xff"}, holds_itself, date(2026, 1, 1)):
             assert await Dispatch(on_misfit="refuse").decide("t", came, server.listing) is came
 
     asyncio.run(run())

@@ -231,11 +231,9 @@ def _written(arguments: Any) -> Any:
     """Arguments as a library writes them (mcp/client/session.py, send_request); the same object where it is JSON."""
     if _is_json(arguments):
         return arguments
-    if isinstance(arguments, Mapping):
-        if not _has_names(arguments):
-            raise TypeError("names of arguments are text")
-        arguments = dict(arguments)
-    return to_jsonable_python(arguments, by_alias=True, exclude_none=True)
+    if not (isinstance(arguments, Mapping) and _has_names(arguments)):
+        raise TypeError("no library takes such arguments")
+    return to_jsonable_python(dict(arguments), by_alias=True, exclude_none=True)
 
 
 def _is_json(value: Any) -> bool:
