@@ -466,6 +466,17 @@ def test_a_listing_that_comes_after_its_server_was_forgotten_is_kept_once() -> N
     asyncio.run(run())
 
 
+def test_a_server_that_is_forgotten_while_its_listing_is_read_leaves_nothing_behind() -> None:
+    dispatching = Dispatch()
+
+    def tools() -> Any:
+        yield WHOLE
+        dispatching.forget(Server())  # as another thread may
+
+    dispatching.learn(Server(), tools())
+    assert dispatching._catalog._servers == {}  # noqa: SLF001 - what is kept
+
+
 def test_what_a_program_was_told_is_learned_and_what_it_forgets_is_forgotten() -> None:
     async def run() -> None:
         server, dispatching = Listed(WHOLE), Dispatch()

@@ -164,12 +164,18 @@ class Dispatch:
     def learn(self, server: Server, tools: Any, *, whole: bool = True) -> None:
         """Take note of what a program was told that a server lists, on one page or (`whole`) on all."""
         with suppress(TypeError):  # it is no listing, as the program will see
-            (self._catalog.update if whole else self._catalog.add)(self._place(server), tools)
+            self._keep(server, tools, whole=whole)
 
     def forget(self, server: Server) -> None:
         """Have a server listed anew when it is next called."""
         place = self._places.pop(server, None)
         if place is not None:
+            self._catalog.remove(place)
+
+    def _keep(self, server: Server, tools: Any, *, whole: bool = True) -> None:
+        place = self._place(server)
+        (self._catalog.update if whole else self._catalog.add)(place, tools)
+        if self._places.get(server) != place:  # another thread forgot it meanwhile
             self._catalog.remove(place)
 
     def _place(self, server: Server) -> str:
@@ -206,7 +212,7 @@ class Dispatch:
         waited, began = self._waited_for(place), anyio.current_time()
         try:
             tools = await listing()
-            self._catalog.update(self._place(place[1]), tools)
+            self._keep(place[1], tools)
             going.came = True
         except Exception as error:  # noqa: BLE001 - whatever the library raises, the call itself will tell
             LOGGER.debug("MCP tools could not be listed (%s).", type(error).__name__)
