@@ -19,6 +19,7 @@ Rules
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from functools import partial, wraps
 from itertools import count
 from typing import Any, NamedTuple
@@ -145,10 +146,16 @@ class Dispatch:
         if version is not None and tool is not None and version_of(tool) != version:
             tool = None
         known = tool is not None or self._catalog.knows(name, self._places.get(server, ""))
-        fresh = not known and await self._listed(server, listing)
+        fresh = False
+        if not known:
+            arguments = _as_now(arguments)
+            fresh = await self._listed(server, listing)
         fit, plan = self._catalog.looked_at(wanted, arguments, self._places.get(server, ""), at_hand=tool)
-        if self._weighs(fit) and not fresh and await self._listed(server, listing):
-            fit, plan = self._catalog.looked_at(wanted, arguments, self._places.get(server, ""))
+        if self._weighs(fit) and not fresh:
+            arguments = _as_now(arguments)
+            if await self._listed(server, listing):
+                tool = None
+            fit, plan = self._catalog.looked_at(wanted, arguments, self._places.get(server, ""), at_hand=tool)
         if plan is None:
             return arguments
         self._catalog.notes.take(name, plan, fit, server.name)
@@ -240,6 +247,13 @@ def _written(arguments: Any) -> Any:
     if not (isinstance(arguments, Mapping) and _has_names(arguments)):
         raise TypeError("no library takes such arguments")
     return to_jsonable_python(dict(arguments), by_alias=True, exclude_none=True)
+
+
+def _as_now(arguments: Any) -> Any:
+    """A copy for a call that is to wait, whose caller may alter its own meanwhile."""
+    with suppress(RecursionError):
+        return deepcopy(arguments)
+    return arguments
 
 
 def _is_json(value: Any) -> bool:

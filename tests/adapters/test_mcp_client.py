@@ -181,6 +181,23 @@ def test_a_listing_that_hangs_does_not_hold_a_call_for_ever(
     assert [repr(one) for one in hanging.got] == ["{'line': 5.0}", "{'line': 5}"]
 
 
+@BOTH
+@pytest.mark.parametrize("seam", [lambda client: client, of_client, of_session])
+def test_arguments_that_their_caller_alters_while_a_call_is_on_its_way_go_as_they_were(era: str, seam: Any) -> None:
+    strict = Strict()
+
+    async def speak() -> None:
+        async with Client(strict.server, mode=era) as client:
+            arguments = {"line": 1}
+            call = asyncio.create_task(seam(client).call_tool(NAME, arguments))
+            await asyncio.sleep(0)
+            arguments["line"] = 2
+            await call
+
+    asyncio.run(speak())
+    assert strict.got == [{"line": 1}]
+
+
 @SEAMS
 def test_what_the_program_lists_is_known_and_counts_from_then_on(seam: Any) -> None:
     strict = Strict()
