@@ -148,11 +148,11 @@ class Dispatch:
         known = tool is not None or self._catalog.knows(name, self._places.get(server, ""))
         fresh = False
         if not known:
-            arguments = _as_now(arguments)
+            arguments = as_now(arguments)
             fresh = await self._listed(server, listing)
         fit, plan = self._catalog.looked_at(wanted, arguments, self._places.get(server, ""), at_hand=tool)
         if self._weighs(fit) and not fresh:
-            arguments = _as_now(arguments)
+            arguments = as_now(arguments)
             if await self._listed(server, listing):
                 tool = None
             fit, plan = self._catalog.looked_at(wanted, arguments, self._places.get(server, ""), at_hand=tool)
@@ -249,11 +249,17 @@ def _written(arguments: Any) -> Any:
     return to_jsonable_python(dict(arguments), by_alias=True, exclude_none=True)
 
 
-def _as_now(arguments: Any) -> Any:
-    """A copy for a call that is to wait, whose caller may alter its own meanwhile."""
-    with suppress(RecursionError):
-        return deepcopy(arguments)
-    return arguments
+def as_now(value: Any) -> Any:
+    """A copy for a call that may wait, whose caller may alter its own meanwhile; what cannot be copied as it is."""
+    with suppress(Exception):
+        return deepcopy(value)
+    return value
+
+
+def beside(args: Iterable[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """What goes beside the arguments of a call, such as its `_meta`, as it is now."""
+    here = [as_now(part) if isinstance(part, dict) else part for part in args]
+    return here, {name: as_now(part) if isinstance(part, dict) else part for name, part in kwargs.items()}
 
 
 def _is_json(value: Any) -> bool:

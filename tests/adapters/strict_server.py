@@ -13,6 +13,7 @@ class Strict:
         self.line = line
         self.listed = 0
         self.got: list[Any] = []
+        self.meta: dict[str, Any] = {}  # of the last call
         self.server: Server[Any] = Server("strict", on_list_tools=self._list, on_call_tool=self._call)
 
     async def _list(self, ctx: Any, params: Any) -> ListToolsResult:
@@ -29,6 +30,7 @@ class Strict:
 
     async def _call(self, ctx: Any, params: Any) -> CallToolResult:
         self.got.append(params.arguments)
+        self.meta = dict(ctx.meta or {})
         line = (params.arguments or {}).get("line")
         wanted = {"integer": int, "string": str}[self.line]
         text = "found" if type(line) is wanted else f"line must be of {wanted.__name__}, not {line!r}"

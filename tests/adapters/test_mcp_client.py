@@ -183,19 +183,19 @@ def test_a_listing_that_hangs_does_not_hold_a_call_for_ever(
 
 @BOTH
 @pytest.mark.parametrize("seam", [lambda client: client, of_client, of_session])
-def test_arguments_that_their_caller_alters_while_a_call_is_on_its_way_go_as_they_were(era: str, seam: Any) -> None:
+def test_what_its_caller_alters_while_a_call_is_on_its_way_goes_as_it_was(era: str, seam: Any) -> None:
     strict = Strict()
 
     async def speak() -> None:
         async with Client(strict.server, mode=era) as client:
-            arguments = {"line": 1}
-            call = asyncio.create_task(seam(client).call_tool(NAME, arguments))
+            arguments, meta = {"line": 1}, {"by": 1}
+            call = asyncio.create_task(seam(client).call_tool(NAME, arguments, meta=meta))
             await asyncio.sleep(0)
-            arguments["line"] = 2
+            arguments["line"] = meta["by"] = 2
             await call
 
     asyncio.run(speak())
-    assert strict.got == [{"line": 1}]
+    assert (strict.got, strict.meta["by"]) == ([{"line": 1}], 1)
 
 
 @SEAMS

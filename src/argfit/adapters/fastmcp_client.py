@@ -13,7 +13,7 @@ from fastmcp import Client
 from mcp_types import CallToolResult
 
 from argfit.catalog import named_by
-from argfit.dispatch import Dispatch, Refusal, Server, connection_of, learning
+from argfit.dispatch import Dispatch, Refusal, Server, beside, connection_of, learning
 
 _META = 2  # where `call_tool_mcp` has it among the rest: progress_handler, timeout, meta
 
@@ -39,7 +39,8 @@ def _fitting(client: Client[Any], dispatch: Dispatch) -> Client[Any]:
     call, new = target.call_tool_mcp, target.new
 
     @wraps(call)
-    async def call_tool_mcp(name: str, arguments: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+    async def call_tool_mcp(name: str, arguments: dict[str, Any], *rest: Any, **options: Any) -> Any:
+        args, kwargs = beside(rest, options)
         meta = args[_META] if len(args) > _META else kwargs.get("meta")
         decided = await dispatch.decide(
             named_by(name, meta),

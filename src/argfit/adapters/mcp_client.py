@@ -9,8 +9,6 @@ Rules
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
-from copy import deepcopy
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -18,7 +16,7 @@ from mcp import Client, ClientSession
 from mcp_types import CallToolResult, InputRequiredResult, PaginatedRequestParams
 
 from argfit.catalog import named_by
-from argfit.dispatch import Dispatch, Refusal, Server, all_tools, connection_of, learning
+from argfit.dispatch import Dispatch, Refusal, Server, all_tools, as_now, beside, connection_of, learning
 
 AnyClient = TypeVar("AnyClient", Client, ClientSession)
 
@@ -41,13 +39,13 @@ def fit(
     call = target.call_tool
 
     @wraps(call)
-    async def call_tool(name: str, arguments: dict[str, Any] | None = None, *args: Any, **kwargs: Any) -> Any:
+    async def call_tool(name: str, arguments: dict[str, Any] | None = None, *rest: Any, **options: Any) -> Any:
+        args, kwargs = beside(rest, options)
         state = kwargs.get("request_state")
         if state is not None and isinstance(target, Client):
             return await call(name, arguments, *args, **kwargs)
         if kwargs.get("allow_input_required"):
-            with suppress(Exception):  # what cannot be copied cannot be sent
-                arguments = deepcopy(arguments)  # the caller may alter its own before the next round
+            arguments = as_now(arguments)  # and as it was, when the next round is made
         asked = named_by(name, kwargs.get("meta"))
         here = Server(connection=connection_of(client))
         decided = await dispatch.decide(asked, arguments, lambda: _tools(client), server=here, state=state)

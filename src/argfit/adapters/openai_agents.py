@@ -15,7 +15,7 @@ from agents.mcp import MCPServer
 from mcp.types import CallToolResult, PaginatedRequestParams
 
 from argfit.catalog import named_by
-from argfit.dispatch import Dispatch, Refusal, Server, all_tools, connection_of
+from argfit.dispatch import Dispatch, Refusal, Server, all_tools, beside, connection_of
 
 AnyServer = TypeVar("AnyServer", bound=MCPServer)
 
@@ -67,7 +67,8 @@ def fit(
         return list(await (list_all() if session is None else _all_tools(session)))
 
     @wraps(call)
-    async def call_tool(tool_name: str, arguments: dict[str, Any] | None, *meta: Any, **kwargs: Any) -> Any:
+    async def call_tool(tool_name: str, arguments: dict[str, Any] | None, *rest: Any, **options: Any) -> Any:
+        meta, kwargs = beside(rest, options)
         name = named_by(tool_name, meta[0] if meta else kwargs.get("meta"))
         decided = await dispatch.decide(name, arguments, listing, server=here())
         if isinstance(decided, Refusal):
