@@ -157,6 +157,25 @@ def test_a_listing_that_hung_is_not_waited_for_by_every_call(monkeypatch: pytest
     asyncio.run(run())
 
 
+def test_a_listing_that_fails_late_is_not_waited_for_by_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(anyio, "current_time", lambda: now[0])
+    asked: list[float] = []
+
+    async def listing() -> Any:
+        asked.append(now[0])
+        now[0] += 6  # as long as a library waits itself
+        raise TimeoutError
+
+    async def run() -> None:
+        dispatching = Dispatch()
+        for _ in range(5):
+            assert repr(await dispatching.decide("t", SENT, listing)) == repr(SENT)
+
+    asyncio.run(run())
+    assert asked == [0, 6]
+
+
 def test_of_the_listings_that_hung_the_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch, "SERVERS", 2)
 

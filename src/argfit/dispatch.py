@@ -226,7 +226,7 @@ class Dispatch:
             going.came = False
         finally:
             self._waited.pop(place, None)
-            if going.came is None:
+            if not going.came:
                 until = anyio.current_time()
                 self._waited[place] = _Waited(waited + until - began, until)
                 for old in list(self._waited)[:-SERVERS]:
