@@ -431,6 +431,9 @@ def test_a_repair_is_made_by_what_is_known_where_the_server_cannot_be_listed_onc
 
 
 def test_a_listing_counts_for_the_connection_that_it_came_on() -> None:
+    class Unhashable:
+        __hash__ = None  # type: ignore[assignment]
+
     class Connection:
         session: Any = None
 
@@ -446,6 +449,7 @@ def test_a_listing_counts_for_the_connection_that_it_came_on() -> None:
             assert (repr(went), server.asked) == ("{'n': 5}" if tool is WHOLE else "{'n': 5.0}", asked)
         assert len(dispatching._places) == len(dispatching._catalog._servers) == 1  # noqa: SLF001 - what is kept
         assert connection_of(object()) is None
+        assert connection_of(SimpleNamespace(session=Unhashable())) is None
 
     asyncio.run(run())
 

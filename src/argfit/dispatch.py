@@ -280,9 +280,11 @@ def _has_names(value: Mapping[Any, Any]) -> bool:
 def connection_of(client: Any) -> Hashable:
     """The connection of a client that has a `session`; None where it is not connected, as the call itself will tell."""
     try:
-        return ref(client.session)
+        connection = ref(client.session)
+        hash(connection)  # some other library's own may have none
     except Exception:  # noqa: BLE001 - as above
         return None
+    return connection
 
 
 def learning(dispatch: Dispatch, client: Any, list_page: Callable[..., Any]) -> Callable[..., Any]:
