@@ -30,7 +30,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, SecretStr
 from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS, Said, call
 from tests.adapters.test_in_between import sent
@@ -139,6 +139,25 @@ def test_a_value_that_a_fastmcp_middleware_fills_in_is_the_binders(era: str) -> 
     fastmcp_server.guard(server)
     assert fast(server, era, "on", {"n": "5"}).text == f"{DAY!r} 5"
     assert fast(server, era, "on", {"n": "five"}).text == SAYS.format("on", "n must be a whole number.")
+
+
+@BOTH
+@pytest.mark.parametrize("strict", [True, False], ids=["strict", "lax"])
+def test_a_secret_that_a_middleware_fills_in_arrives_whole(era: str, strict: bool) -> None:
+    class Fills(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            context.message.arguments["key"] = SecretStr("hush")
+            return await call_next(context)
+
+    def opens(key: SecretStr, n: int = 0) -> str:
+        return f"{key.get_secret_value()} {n}"
+
+    server: FastMCP[Any] = FastMCP("s", middleware=[Fills()], strict_input_validation=strict)
+    server.tool(opens)
+    fastmcp_server.guard(server)
+    assert fast(server, era, "opens", {}).text == "hush 0"
+    assert fast(server, era, "opens", {"n": "5"}).text == "hush 5"
+    assert fast(server, era, "opens", {"n": "five"}).text == SAYS.format("opens", "n must be a whole number.")
 
 
 class Sets(McpTool):

@@ -250,7 +250,7 @@ MUTATIONS = [
     Mutation(
         "FastMCP's binder is asked strictly",
         HELD,
-        "else self._validator.validate_python(arguments)",
+        "else self._validator.validate_python(arguments, strict=strict)",
         "else self._validator.validate_python(arguments, strict=True)",
     ),
     Mutation(

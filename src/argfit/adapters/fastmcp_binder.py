@@ -12,7 +12,7 @@ from fastmcp.exceptions import ToolError
 from fastmcp.server.dependencies import without_injected_parameters
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.base import ToolResult
-from fastmcp.tools.function_tool import _strict_input_validation
+from fastmcp.tools.function_tool import _is_json_data, _strict_input_validation
 from fastmcp.utilities.types import get_cached_typeadapter
 from pydantic_core import SchemaValidator, to_json
 
@@ -50,8 +50,8 @@ class Binder:
         strict = _strict_input_validation()
         by_place, by_name = (
             self._validator.validate_json(to_json(arguments), strict=True)
-            if strict
-            else self._validator.validate_python(arguments)
+            if strict and _is_json_data(arguments)
+            else self._validator.validate_python(arguments, strict=strict)
         )
         # what is no JSON is not written as JSON on its way through FastMCP's second look, which would undo enums
         return {**dict(zip(self._names, by_place, strict=False)), **(by_name or {}), _MARK: _NO_JSON}

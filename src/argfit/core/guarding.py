@@ -102,7 +102,10 @@ class Guarded:
 
     def is_right(self, arguments: Any) -> bool:
         """Whether arguments certainly need no change, and are valid: what most calls are, and the shortest way."""
-        return (self._renaming or self.engine).is_right(arguments)
+        try:
+            return (self._renaming or self.engine).is_right(arguments)
+        except RecursionError:  # too deep for the judge, or a value that is no JSON
+            return False
 
     def decides(self, fit: Fit) -> bool:
         """Whether a fit that is not ok refuses the call by itself."""
