@@ -46,6 +46,16 @@ def test_what_is_the_binders_own_is_neither_fitted_nor_judged() -> None:
     assert (fit.ok, fit.arguments) == (True, {"limit": "a,b", "rows": [{"quantity": 5}]})
 
 
+def test_what_is_compiled_for_values_that_are_no_json_does_not_grow_with_the_names_that_callers_send() -> None:
+    one = guarded()
+    for number in range(20):
+        arrived = {"limit": "five", f"name{number}": object()}
+        fit = one.fit_beside(one.fit(arrived), arrived)
+        assert fit.message == "limit must be a whole number."
+        assert fit.arguments == arrived
+    assert len(one._beside) == 8  # noqa: SLF001 - what would grow
+
+
 def test_a_date_is_always_checked_and_an_id_is_the_binders_to_judge() -> None:
     assert guarded().fit({"when": "86400"}).message == "when must be a date, YYYY-MM-DD."
     assert guarded().fit({"id": "Acme"}).ok

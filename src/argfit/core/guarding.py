@@ -32,6 +32,8 @@ REPAIRS = ("unquote", "rename-case")  # on a server, where nothing else is named
 CONTRACTS = ("schema", "binder")
 UNKNOWN = ("published", "refuse")
 
+_VARIANTS = 8  # of one tool, by the names that its author fills in, that are kept compiled
+
 
 class Rules(msgspec.Struct, frozen=True):
     """What a server's author chose: the repairs, what decides (schema or binder), what becomes of unknown names."""
@@ -94,10 +96,14 @@ class Guarded:
         if not added:
             return fit
         names = self.binders_own.union(added)
-        if names not in self._beside:
+        beside = self._beside.get(names)
+        if beside is None:
             dropping = self._drops_undeclared
-            self._beside[names] = Guarded(self._schema, self._rules, drops_undeclared=dropping, binders_own=names)
-        fit = self._beside[names].fit({**arrived, **dict.fromkeys(added)})
+            beside = Guarded(self._schema, self._rules, drops_undeclared=dropping, binders_own=names)
+            self._beside[names] = beside
+            if len(self._beside) > _VARIANTS:  # the names may be the caller's choice
+                del self._beside[next(iter(self._beside))]
+        fit = beside.fit({**arrived, **dict.fromkeys(added)})
         return msgspec.structs.replace(fit, arguments={**fit.arguments, **added})
 
     def is_right(self, arguments: Any) -> bool:
