@@ -30,7 +30,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, SecretStr, Tag
 from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS, Said, call
 from tests.adapters.test_in_between import sent
@@ -210,6 +210,42 @@ def test_a_tool_is_not_written_into(config: ConfigDict) -> None:
     server: MCPServer[Any] = MCPServer("s", tools=[tool])
     assert call(mcp_server.guard(server), "auto", "amount", {"n": "5"}).text == "5"
     assert tool.fn_metadata is binder
+
+
+class Circle(BaseModel):
+    r: int = 1
+
+
+class Square(BaseModel):
+    a: int = 1
+
+
+def drawn(
+    shape: Annotated[
+        Annotated[Circle, Tag("r")] | Annotated[Square, Tag("a")],
+        Discriminator(lambda value: "a" if "a" in value else "r"),
+    ],
+    n: int = 0,
+) -> str:
+    return f"{shape!r} {n!r}"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"shape": {"a": 5}, "n": "2"}, "Square(a=5) 2"),
+        ({"shape": {}}, "Circle(r=1) 0"),
+        ({"shape": {"r": "x"}}, SAYS.format("drawn", "shape.r must be a whole number.")),
+    ],
+)
+def test_shapes_that_their_author_tells_apart_by_code_may_overlap(era: str, arguments: Any, text: str) -> None:
+    official: MCPServer[Any] = MCPServer("s")
+    official.tool()(drawn)
+    server: FastMCP[Any] = FastMCP("s")
+    server.tool(drawn)
+    assert call(mcp_server.guard(official), era, "drawn", arguments).text == text
+    assert fast(fastmcp_server.guard(server), era, "drawn", arguments).text == text
 
 
 def test_an_argument_by_another_name_is_its_validators_own() -> None:

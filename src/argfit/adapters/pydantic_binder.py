@@ -58,13 +58,18 @@ def has_own(core: Any, definitions: Iterable[dict[str, Any]], kinds: frozenset[s
     pending, seen = [core], set()
     while pending:
         for part in _parts(pending.pop()):
-            if part.get("type") in kinds and not _is_pydantics(part):
+            kind = part.get("type")
+            if (kind in kinds and not _is_pydantics(part)) or (kind == "tagged-union" and _is_told_apart_by_code(part)):
                 return True
             reference = part.get("schema_ref")
             if reference in by_name and reference not in seen:
                 seen.add(reference)
                 pending.append(by_name[reference])
     return False
+
+
+def _is_told_apart_by_code(part: dict[str, Any]) -> bool:
+    return callable(part.get("discriminator"))  # what it publishes is `oneOf`, of shapes that may well overlap
 
 
 def _is_pydantics(part: dict[str, Any]) -> bool:
