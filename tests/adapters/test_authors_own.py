@@ -574,6 +574,17 @@ def test_a_refusal_that_is_tried_again_is_one_line(era: str) -> None:
     assert said.lines == ["INFO MCP tool amount refused the call: argument n is invalid."]
 
 
+def test_a_tool_that_refuses_to_show_its_result_says_so_itself() -> None:
+    class Shy(FunctionTool):
+        def convert_result(self, raw_value: Any) -> Any:
+            raise FastToolError("This is not for showing.")
+
+    server: FastMCP[Any] = FastMCP("s")
+    server.add_tool(Shy(**FunctionTool.from_function(amount).model_dump(exclude={"fn"}), fn=amount))
+    said = fast(fastmcp_server.guard(server), "auto", "amount", {"n": "5"})
+    assert (said.text, said.lines) == ("This is not for showing.", ["INFO MCP tool amount refused the call."])
+
+
 def test_a_tools_own_words_that_begin_as_fastmcps_do_are_told() -> None:
     def pump() -> str:
         try:

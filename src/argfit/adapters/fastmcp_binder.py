@@ -14,7 +14,7 @@ from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.base import ToolResult
 from fastmcp.tools.function_tool import _is_json_data, _strict_input_validation
 from fastmcp.utilities.types import get_cached_typeadapter
-from pydantic_core import SchemaValidator, to_json
+from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 
 from argfit.adapters.pydantic_binder import ANY_SHAPE_OR_NOT, has_own
 
@@ -65,6 +65,8 @@ class Binder:
             try:
                 return convert(value)
             except ToolError as error:
+                if not isinstance(error.__cause__, PydanticSerializationError | UnicodeDecodeError):
+                    raise  # by one that its author wrote
                 raise TypeError("the result of a tool cannot be sent") from error
 
         object.__setattr__(bound, "convert_result", converted)  # a fault, and no refusal of the tool's own
