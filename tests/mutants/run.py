@@ -19,6 +19,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ["tests/adapters", "tests/core/test_guarding.py", "tests/core/test_record.py"]
 MCP, FAST = "adapters/mcp_server.py", "adapters/fastmcp_server.py"
+FAST_CALLS, FAST_TOOLS = "adapters/fastmcp_calls.py", "adapters/fastmcp_tools.py"
 CALLS, LOW, HELD = "adapters/mcp_calls.py", "adapters/mcp_lowlevel.py", "adapters/fastmcp_binder.py"
 BINDER, GUARDING, RECORD = "adapters/pydantic_binder.py", "core/guarding.py", "core/record.py"
 PROBLEM, REFUSAL = "core/problem.py", "core/refusal.py"
@@ -47,7 +48,7 @@ MUTATIONS = [
         "            if False:\n                return self.refused",
     ),
     Mutation(
-        "no check before a FastMCP tool", FAST, "None if guarded.decides(fit) else fit.arguments", "fit.arguments"
+        "no check before a FastMCP tool", FAST_TOOLS, "None if guarded.decides(fit) else fit.arguments", "fit.arguments"
     ),
     Mutation(
         "protocol errors are caught",
@@ -63,8 +64,8 @@ MUTATIONS = [
     ),
     Mutation(
         "a FastMCP tool's own refusal is not caught",
-        FAST,
-        "                error.log_level = logging.DEBUG\n                calls.refused(call, call.name)\n",
+        FAST_TOOLS,
+        "                error.log_level = logging.DEBUG\n                call.calls.refused(call, call.name)\n",
         "                pass\n",
     ),
     Mutation(
@@ -82,8 +83,8 @@ MUTATIONS = [
     Mutation(
         "a fault of a FastMCP tool tells its text",
         FAST,
-        "return _error(refusal.fault_of(name))",
-        "return _error(str(error))",
+        "return error_of(refusal.fault_of(name))",
+        "return error_of(str(error))",
     ),
     Mutation(
         "what a body raises is told as a bad argument",
@@ -175,28 +176,60 @@ MUTATIONS = [
     ),
     Mutation(
         "a call that is made in process is taken for one from the wire",
-        FAST,
-        "call) if way.at == _HANDING_ON else None",
+        FAST_CALLS,
+        "call) if way.at == HANDING_ON else None",
         "call)",
     ),
     Mutation(
         "what FastMCP's search hands on is not guarded",
-        FAST,
-        "call) if way.at == _HANDING_ON else None",
+        FAST_CALLS,
+        "call) if way.at == HANDING_ON else None",
         "call) if False else None",
     ),
     Mutation(
         "a task that is started on the way of a call is taken to be on it",
-        FAST,
+        FAST_CALLS,
         "way is not None and way.request is request",
         "way is not None",
     ),
-    Mutation("what a resource calls is taken for a call from the wire", FAST, " or request._srctx.method != _CALL", ""),
     Mutation(
-        "a transform that comes later stands behind the guard",
+        "what a resource calls is taken for a call from the wire", FAST_CALLS, " or request._srctx.method != CALL", ""
+    ),
+    Mutation(
+        "whoever asks for a tool is given its guard",
+        FAST_TOOLS,
+        "way is not None and way.at == REACHING and way.call is not None and way.call.calls is self._calls",
+        "True",
+    ),
+    Mutation(
+        "a tool has two guards of one server before it",
+        FAST_TOOLS,
+        'or isinstance(vars(tool).get("_run"), _StandIn)',
+        "or False",
+    ),
+    Mutation(
+        "an argument that was renamed is none of its validator's",
+        FAST_TOOLS,
+        "[new.get(name, name) for name in names]",
+        "list(names)",
+    ),
+    Mutation(
+        "a middleware does not know a refusal of arguments",
         FAST,
-        "        _move_last(self._server._transforms, self._tools)",
-        "        _move_last([], self._tools)",
+        "raise ValidationError(str(misfit), log_level=logging.DEBUG) from misfit",
+        "raise",
+    ),
+    Mutation(
+        "a protocol error tells the text of a fault",
+        FAST_CALLS,
+        "error.error.message.replace(told, refusal.fault_of(name))",
+        "error.error.message",
+    ),
+    Mutation(
+        "what code tells apart is judged by its schema",
+        BINDER,
+        'return callable(part.get("discriminator"))',
+        "return False",
     ),
     Mutation(
         "a value that is no JSON is judged", GUARDING, "if not fit.ok and isinstance(arrived, dict):", "if False:"
