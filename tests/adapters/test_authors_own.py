@@ -574,6 +574,30 @@ def test_a_refusal_that_is_tried_again_is_one_line(era: str) -> None:
     assert said.lines == ["INFO MCP tool amount refused the call: argument n is invalid."]
 
 
+def test_a_result_that_fastmcp_cannot_send_is_a_fault_also_behind_its_authors_own_look_at_it() -> None:
+    class Looks(FunctionTool):
+        def convert_result(self, raw_value: Any) -> Any:
+            return super().convert_result(raw_value)
+
+    def none() -> float:
+        return float("nan")
+
+    def half() -> str:
+        return "\ud800"
+
+    for kind in (FunctionTool, Looks):
+        for odd in (none, half):
+            server: FastMCP[Any] = FastMCP("s")
+            described: Any = FunctionTool.from_function(odd)
+            server.add_tool(kind(**described.model_dump(exclude={"fn"}), fn=odd, return_type=described.return_type))
+            name = odd.__name__
+            said = fast(fastmcp_server.guard(server), "auto", name, {})
+            assert (said.text, said.lines) == (
+                f"An error occurred invoking '{name}'.",
+                [f"ERROR Error calling tool '{name}'"],
+            )
+
+
 def test_a_tool_that_refuses_to_show_its_result_says_so_itself() -> None:
     class Shy(FunctionTool):
         def convert_result(self, raw_value: Any) -> Any:

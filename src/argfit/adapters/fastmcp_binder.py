@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import traceback
 import typing
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +15,7 @@ from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.base import ToolResult
 from fastmcp.tools.function_tool import _is_json_data, _strict_input_validation
 from fastmcp.utilities.types import get_cached_typeadapter
-from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
+from pydantic_core import SchemaValidator, to_json
 
 from argfit.adapters.pydantic_binder import ANY_SHAPE_OR_NOT, has_own
 
@@ -65,8 +66,8 @@ class Binder:
             try:
                 return convert(value)
             except ToolError as error:
-                if not isinstance(error.__cause__, PydanticSerializationError | UnicodeDecodeError):
-                    raise  # by one that its author wrote
+                if not _is_fastmcps(error):
+                    raise  # the tool's author wrote what turns its results into what is sent
                 raise TypeError("the result of a tool cannot be sent") from error
 
         object.__setattr__(bound, "convert_result", converted)  # a fault, and no refusal of the tool's own
@@ -108,6 +109,11 @@ class Binder:
         call.__annotations__ = {name: Any if name in names else hint for name, hint in hints.items()}
         del call.__wrapped__  # or its types are looked up behind it
         return call
+
+
+def _is_fastmcps(error: Exception) -> bool:
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith("fastmcp.")
 
 
 def _resolved(parameter: inspect.Parameter, hints: dict[str, Any]) -> inspect.Parameter:
