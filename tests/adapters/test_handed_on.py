@@ -1,14 +1,17 @@
 """A call that comes to its tool by another way is guarded as one that comes straight."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.transforms.search import RegexSearchTransform
+from mcp import Client
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError as McpToolError
 from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS, Said, call
 
@@ -80,6 +83,83 @@ def test_two_calls_at_once_with_copied_arguments_are_both_guarded(era: str) -> N
 
     said = call(mcp_server.guard(server), era, "t", {"note": "null"})
     assert (said.text, got) == ("fine", ["null", "null"])
+
+
+class Forgetting(MCPServer[Any]):
+    """Hands on each call without its context, after a call of its own."""
+
+    got: str = ""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        if context is not None:
+            own: Any = await self.call_tool("noted", {"note": "null"})
+            self.got = own.content[0].text
+        return await super().call_tool(name, arguments)
+
+
+@BOTH
+def test_a_call_that_is_handed_on_without_its_context_is_guarded(era: str) -> None:
+    server = Forgetting("s")
+    server.tool()(flocks)
+
+    @server.tool()
+    def noted(note: str | None = None) -> str:
+        return f"{note!r}"
+
+    mcp_server.guard(server)
+    said = call(server, era, "flocks", {"limit": "ten"})
+    assert said.text == SAYS.format("flocks", "limit must be a whole number.")
+    assert said.lines == ["INFO MCP tool flocks refused the call: argument limit is invalid."]
+    assert call(server, era, "noted", {"note": "null"}).text == "'null'"
+    assert server.got == "None"  # as the SDK reads text: its author's own call
+
+
+class Recording:
+    """A session with its author's own around it."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+
+@BOTH
+def test_a_call_is_guarded_whatever_a_middleware_puts_around_its_session(era: str) -> None:
+    async def records(ctx: Any, call_next: Any) -> Any:
+        return await call_next(replace(ctx, session=Recording(ctx.session)))
+
+    server: MCPServer[Any] = MCPServer("s", middleware=[records])
+    server.tool()(flocks)
+    said = call(mcp_server.guard(server), era, "flocks", {"limit": "ten"})
+    assert said.text == SAYS.format("flocks", "limit must be a whole number.")
+    assert said.lines == ["INFO MCP tool flocks refused the call: argument limit is invalid."]
+
+
+@BOTH
+def test_what_a_resource_calls_is_its_own_also_where_a_call_is_on_its_way(era: str) -> None:
+    got: list[str] = []
+    server: MCPServer[Any] = MCPServer("s")
+    server.tool()(flocks)
+
+    @server.resource("r://{x}")
+    async def read(x: str, ctx: Context[Any, Any]) -> str:
+        try:
+            await server.call_tool("flocks", {"limit": "ten"}, ctx)
+        except McpToolError as error:
+            got.append(str(error).splitlines()[0])
+        return ""
+
+    async def looks(ctx: Any, call_next: Any) -> Any:
+        if ctx.method == "tools/call":
+            async with Client(server, mode=era) as client:
+                for number in range(5):  # of which one has the number of the call
+                    await client.read_resource(f"r://{number}")
+        return await call_next(ctx)
+
+    mcp_server.guard(server).middleware.append(looks)
+    assert call(server, era, "flocks", {"limit": "2"}).text == "2 flocks"
+    assert got == ["Error executing tool flocks: 1 validation error for flocksArguments"] * 5
 
 
 class Looking(MCPServer[Any]):

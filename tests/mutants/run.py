@@ -237,8 +237,8 @@ MUTATIONS = [
     Mutation(
         "a call that is made in process by a middleware is taken for one from the wire",
         MCP,
-        "return call if ctx is not None and call.is_of(ctx) else None",
-        "return call",
+        "        if ctx is not None:\n            return call if call.is_of(ctx) else None\n",
+        "        return call\n",
     ),
     Mutation(
         "what a tool makes of its arguments is not asked for",

@@ -3,7 +3,7 @@
 Rules
 - A text that spells an object is shown to all that stand in between as that object. What spells none goes on as it
   came, which ends where the SDK reads it, before any tool; what is said of it then are our words.
-- A call is known on its way by the task that goes it, its session and its request.
+- A call is known on its way by the task that goes it, and its request.
 """
 
 from contextvars import ContextVar
@@ -42,8 +42,12 @@ class Call(Sent):
         self.call_next = call_next
 
     def is_of(self, ctx: Context) -> bool:
-        """Whether it is the call that is answered in a request."""
-        return self.ctx.request_id == ctx.request_id and self.ctx.session is ctx.session
+        """Whether it is the call that is answered in a request; its session may be one that an author put around it."""
+        return self.ctx.request_id == ctx.request_id
+
+    def is_to(self, tool: str | None) -> bool:
+        """Whether it is a call of a tool, by the name that was sent."""
+        return tool is not None and (self.ctx.params or {}).get("name") == tool
 
 
 # The call from the wire that a task is on its way with.
@@ -63,10 +67,7 @@ class Guard:
         """Let a call in whatever the shape of its arguments, and see how it ends."""
         params = ctx.params
         if ctx.method != CALL or not isinstance(params, dict):
-            result = await call_next(ctx)
-            if ctx.method == LIST:
-                self.learn(params, result)
-            return result
+            return await self._other(ctx, call_next)
         call = Call(params.get("arguments"), self, ctx, call_next)
         if call.spelled_out is not None:
             ctx = replace(ctx, params={**params, "arguments": call.spelled_out})
@@ -86,6 +87,16 @@ class Guard:
         is_error = result.get("isError") if isinstance(result, dict) else getattr(result, "is_error", None)
         if is_error is True and not call.told:
             write(record.refused(self._known_as(params.get("name"))))
+        return result
+
+    async def _other(self, ctx: Context, call_next: CallNext) -> Any:
+        before = COMING.set(None)  # it may have begun on the way of a call
+        try:
+            result = await call_next(ctx)
+        finally:
+            COMING.reset(before)
+        if ctx.method == LIST:
+            self.learn(ctx.params, result)
         return result
 
     def learn(self, params: Any, listed: Any) -> None:

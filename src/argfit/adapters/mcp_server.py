@@ -148,7 +148,11 @@ class _OfMcpServer(Guard):
         """See how a call from the wire ends; calls in process are their author's own."""
         call = self._from_the_wire(args[0] if args else kwargs.get("context"))
         if call is None:
-            return await self._call_tool(name, arguments, *args, **kwargs)
+            before = COMING.set(None)
+            try:
+                return await self._call_tool(name, arguments, *args, **kwargs)
+            finally:
+                COMING.reset(before)
         call.came = True
         try:
             return await self._call_tool(name, arguments, *args, **kwargs)
@@ -157,7 +161,7 @@ class _OfMcpServer(Guard):
 
     async def run_tool(self, name: str, arguments: dict[str, Any], context: Any, *args: Any, **kwargs: Any) -> Any:
         """Decide on a call from the wire, behind all that a server's author put around `call_tool`."""
-        call = self._from_the_wire(context)
+        call = self._from_the_wire(context, name)
         if call is None:
             return await self._run_tool(name, arguments, context, *args, **kwargs)
         call.came = True
@@ -186,14 +190,17 @@ class _OfMcpServer(Guard):
             raise UnexpectedToolError(refusal.fault_of(name)) from error
         return error_of(str(error))
 
-    def _from_the_wire(self, context: Any) -> Call | None:
+    def _from_the_wire(self, context: Any, tool: str | None = None) -> Call | None:
         """The call from the wire that comes to its tool now; None for one that is made in process."""
         call = COMING.get()
         if call is None or call.guard is not self:
             return None
         private = getattr(context, "__pydantic_private__", None)  # to ask its property costs as much as to fit
         ctx = None if private is None else private["_request_context"]
-        return call if ctx is not None and call.is_of(ctx) else None
+        if ctx is not None:
+            return call if call.is_of(ctx) else None
+        # an author's `call_tool` may hand on a call without the context that it came with
+        return call if self._is_seen_outside and call.came and call.is_to(tool) else None
 
     def _bind(self, tool: Tool, arguments: dict[str, Any], call: Call) -> _Bound:
         """The arguments of a call that may run, bound; raises `_Misfit` where it may not."""
