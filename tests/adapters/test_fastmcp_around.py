@@ -4,12 +4,14 @@ import asyncio
 from typing import Annotated, Any
 
 import pytest
-from fastmcp import FastMCP
+from fastmcp import FastMCP, FastMCPApp
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.middleware.error_handling import ErrorHandlingMiddleware
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
-from fastmcp.server.transforms import ToolTransform
+from fastmcp.server.providers.addressing import hashed_backend_name
+from fastmcp.server.transforms import ToolTransform, VersionFilter
+from fastmcp.server.transforms.search import RegexSearchTransform
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import ArgTransform, ArgTransformConfig, ToolTransformConfig, forward
 from mcp.shared.exceptions import MCPError
@@ -170,6 +172,59 @@ def forwarding() -> FastMCP[Any]:
 def test_an_argument_that_was_renamed_is_still_its_validators_own(era: str, made: Any) -> None:
     assert guarded(made(), era, "t", {"items": "a,b"}).text == "['a', 'b'] 0"
     assert guarded(made(), era, "t", {"items": 5}).text == SAYS.format("t", "items must be a list.")
+
+
+def words(n: list[str], m: int = 0) -> str:
+    return f"{n!r} {m!r}"
+
+
+@BOTH
+def test_what_binds_behind_a_mount_is_the_version_that_is_called(era: str) -> None:
+    child: FastMCP[Any] = FastMCP("c")
+    child.add_tool(Tool.from_function(words, name="t", version="1"))
+    child.add_tool(Tool.from_function(listing, name="t", version="2"))
+    child.add_tool(Tool.from_function(listing, name="u", version="1"))
+    child.add_tool(Tool.from_function(words, name="u", version="2"))
+    server: FastMCP[Any] = FastMCP("s")
+    server.mount(child)
+    server.add_transform(VersionFilter(version_lt="2"))
+    assert guarded(server, era, "t", {"n": "a,b"}).text == SAYS.format("t", "n must be a list.")
+    assert guarded(server, era, "u", {"n": "a,b"}).text == "['a', 'b'] 0"
+
+
+@BOTH
+def test_a_tool_that_is_called_by_its_hash_is_bound_behind_a_mount(era: str) -> None:
+    app = FastMCPApp("a")
+    app.tool()(listing)
+    child: FastMCP[Any] = FastMCP("c", providers=[app])
+    server: FastMCP[Any] = FastMCP("s")
+    server.mount(child, namespace="c")
+    name = hashed_backend_name("a", "listing")
+    assert guarded(server, era, name, {"n": "a,b"}).text == "['a', 'b'] 0"
+    assert guarded(server, era, name, {"n": 5}).text == SAYS.format(name, "n must be a list.")
+
+
+@BOTH
+@pytest.mark.parametrize("is_mounted", [False, True], ids=["here", "mounted"])
+def test_what_a_search_hands_on_is_guarded_also_where_it_is_called_otherwise(era: str, is_mounted: bool) -> None:
+    server: FastMCP[Any] = FastMCP("s")
+    server.tool(amount)
+    server.add_transform(RegexSearchTransform())
+    if is_mounted:
+        child = fastmcp_server.guard(server)
+        server = FastMCP("p")
+        server.mount(child)
+    server.add_transform(ToolTransform({"call_tool": ToolTransformConfig(name="use")}))
+    said = guarded(server, era, "use", {"name": "amount", "arguments": {"n": "x"}})
+    assert (said.text, said.lines) == (SAYS.format("amount", MISFIT), [ONE_LINE])
+
+
+def test_what_is_transformed_for_each_call_is_compiled_once() -> None:
+    server = renamed()
+    for _ in range(3):
+        assert guarded(server, "auto", "t", {"items": ["a"]}).text == "['a'] 0"
+    tools: Any = server.get_tool
+    assert [len(one) for one in tools.__self__._known.values()] == [1]  # noqa: SLF001 - what is kept
 
 
 def test_a_hidden_argument_is_unknown_also_where_it_has_a_validator() -> None:

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import AuthorizationError, FastMCPError, NotFoundError, ToolError, ValidationError
+from fastmcp.server.providers.addressing import parse_hashed_backend_name
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.tool_transform import TransformedTool
+from fastmcp.utilities.versions import VersionSpec
 from pydantic import ValidationError as BindError
 
 from argfit.adapters.fastmcp_binder import Binder
@@ -76,31 +78,52 @@ class _BoundBy(NamedTuple):
         return frozenset(names)
 
 
+def _transformed_from(tool: Tool) -> _BoundBy:
+    """The tool that one was transformed from: itself, where it was not."""
+    renamed = []
+    while isinstance(tool, TransformedTool):
+        arguments = tool.transform_args
+        renamed.append({old: new.name for old, new in arguments.items() if isinstance(new.name, str)})
+        tool = tool.parent_tool
+    return _BoundBy(tool, renamed)
+
+
 async def _bound_by(tool: Tool) -> _BoundBy:
-    """What binds a tool: behind a mounted server, and behind what it was transformed from."""
-    found, renamed = tool, []
-    while isinstance(found, FastMCPProviderTool | TransformedTool):
-        if isinstance(found, TransformedTool):
-            made_of = found.transform_args
-            renamed.append({old: new.name for old, new in made_of.items() if isinstance(new.name, str)})
-            found = found.parent_tool
-        else:
-            mounted = await found._server.get_tool(found._original_name)  # noqa: SLF001 - no public way
-            if mounted is None:
-                break
-            found = mounted
+    """What binds a tool: behind what it was transformed from, and behind a mounted server."""
+    found, renamed = _transformed_from(tool)
+    while isinstance(found, FastMCPProviderTool):
+        mounted = await _mounted(found)
+        if mounted is None:
+            break
+        found, before = _transformed_from(mounted)
+        renamed += before
     return _BoundBy(found, renamed)
+
+
+async def _mounted(tool: FastMCPProviderTool) -> Tool | None:
+    """The tool of a mounted server that is called for one of the server it is mounted in."""
+    server: FastMCP[Any] = tool._server  # noqa: SLF001 - no public way
+    name = tool._original_name or ""  # noqa: SLF001 - likewise
+    found = await server.get_tool(name, VersionSpec(eq=tool.version) if tool.version else None)
+    by_hash = parse_hashed_backend_name(name) if found is None else None
+    return await server.get_tool_by_hash(*by_hash) if by_hash else found
 
 
 def _destroys(tool: Any) -> bool:
     return getattr(tool.annotations, "destructive_hint", None) is True
 
 
+def _told_apart(tool: Tool) -> tuple[Any, list[dict[str, str]]]:
+    """What FastMCP keeps of a tool whenever it transforms it anew."""
+    origin, renamed = _transformed_from(tool)
+    return getattr(origin, "fn", None), renamed
+
+
 class _Compiled:
     """What is worked out once for a tool, however many copies of it FastMCP makes."""
 
     def __init__(self, tool: Tool, bound_by: _BoundBy, rules: Rules) -> None:
-        self._made_of = (getattr(tool, "fn", None), tool.parameters, tool.annotations)
+        self._made_of = (*_told_apart(tool), tool.parameters, tool.annotations)
         self.destroys = _destroys(tool)
         rules = rules.for_destroying() if self.destroys else rules
         origin = bound_by.origin
@@ -108,7 +131,7 @@ class _Compiled:
         self.binder = binder if origin is tool else None
         own = bound_by.published(binder.own) if binder else frozenset()
         own = own.intersection(tool.parameters.get("properties", ()))  # less what is hidden from a caller
-        self.hands_on = str(getattr(getattr(tool, "fn", None), "__module__", "")).startswith(_OWN_TOOLS)
+        self.hands_on = str(getattr(getattr(origin, "fn", None), "__module__", "")).startswith(_OWN_TOOLS)
         self.guarded = Guarded(tool.parameters, rules, binders_own=own)
         self.notes = Notes()
         self.stood_in_for: Tool | None = None
@@ -117,8 +140,8 @@ class _Compiled:
 
     def is_of(self, tool: Tool) -> bool:
         """Whether a tool is the same to its guard."""
-        function, parameters, annotations = self._made_of
-        same = getattr(tool, "fn", None) is function and tool.annotations == annotations
+        function, renamed, parameters, annotations = self._made_of
+        same = _told_apart(tool) == (function, renamed) and tool.annotations == annotations
         same = same and self.destroys is _destroys(tool)
         return same and (tool.parameters is parameters or tool.parameters == parameters)
 
