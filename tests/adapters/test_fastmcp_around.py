@@ -4,8 +4,8 @@ import asyncio
 from typing import Annotated, Any
 
 import pytest
-from fastmcp import FastMCP, FastMCPApp
-from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp import Context, FastMCP, FastMCPApp
+from fastmcp.exceptions import PromptError, ResourceError, ToolError, ValidationError
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.middleware.error_handling import ErrorHandlingMiddleware
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
@@ -268,6 +268,36 @@ def test_what_makes_protocol_errors_of_errors_names_the_argument_and_tells_nothi
     assert said.text == f"-32602: Invalid params: {SAYS.format('amount', MISFIT)}"
     assert guarded(server, era, "broken", {}).text == "-32602: Invalid params: An error occurred invoking 'broken'."
     assert guarded(server, era, "refusing", {}).text == "-32603: Internal error: Not today."
+
+
+@BOTH
+@pytest.mark.parametrize("kind", [ToolError, ResourceError, PromptError])
+def test_what_fastmcp_tells_of_a_tools_own_errors_is_told_and_one_quiet_line(era: str, kind: type[Exception]) -> None:
+    def closed() -> str:
+        raise kind("No such flock.")
+
+    server: FastMCP[Any] = FastMCP("s", mask_error_details=True)
+    server.tool(closed)
+    said = guarded(server, era, "closed", {})
+    assert (said.is_error, said.text) == (True, "No such flock.")
+    assert said.lines == ["INFO MCP tool closed refused the call."]
+
+
+@BOTH
+def test_a_fault_of_a_resource_that_a_tool_reads_is_a_fault_of_the_tool(era: str) -> None:
+    server: FastMCP[Any] = FastMCP("s")
+
+    @server.resource("r://x")
+    def broken_resource() -> str:
+        raise KeyError("s3cret")
+
+    @server.tool
+    async def reads(ctx: Context) -> str:
+        return str(await ctx.read_resource("r://x"))
+
+    said = guarded(server, era, "reads", {})
+    assert said.text == "An error occurred invoking 'reads'."
+    assert said.lines[-1] == "ERROR MCP tool reads failed."
 
 
 class Closed(Middleware):

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeGuard
 
-from fastmcp.exceptions import FastMCPError, ToolError
+from fastmcp.exceptions import FastMCPError, PromptError, ResourceError, ToolError
 from fastmcp.tools.base import ToolResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
@@ -113,6 +113,13 @@ class Fault(FastMCPError):
 def is_fault(error: BaseException | None) -> TypeGuard[ToolError]:
     """Whether it is FastMCP that raised an error, for another that a tool did."""
     return isinstance(error, ToolError) and error.__cause__ is not None and str(error).startswith(_HOSTS)
+
+
+def is_refusal(error: FastMCPError) -> bool:
+    """Whether an error says what a tool has to say itself; FastMCP makes others of what went wrong, and tells why."""
+    if isinstance(error, ToolError):
+        return not is_fault(error)
+    return isinstance(error, ResourceError | PromptError) and error.__cause__ is None
 
 
 def without_fault(error: MCPError, name: str) -> MCPError:

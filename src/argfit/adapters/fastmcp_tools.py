@@ -21,7 +21,7 @@ from fastmcp.utilities.versions import VersionSpec
 from pydantic import ValidationError as BindError
 
 from argfit.adapters.fastmcp_binder import Binder
-from argfit.adapters.fastmcp_calls import HANDING_ON, INSIDE, REACHING, WAY, Call, Calls, Fault, Misfit, Way, is_fault
+from argfit.adapters.fastmcp_calls import HANDING_ON, INSIDE, REACHING, WAY, Call, Calls, Fault, Misfit, Way, is_refusal
 from argfit.adapters.pydantic_binder import faults
 from argfit.core import record
 from argfit.core.fit import Fit
@@ -177,8 +177,8 @@ class _StandIn:
         except AuthorizationError as error:
             error.log_level = logging.DEBUG
             raise
-        except ToolError as error:
-            if not is_fault(error):
+        except FastMCPError as error:
+            if is_refusal(error):
                 error.log_level = logging.DEBUG
                 call.calls.refused(call, call.name)
             raise
@@ -209,6 +209,8 @@ class _StandIn:
             raise ToolError(f"Error calling tool {call.name!r}: {error}") from None
         except (FastMCPError, BindError) as error:
             if isinstance(error, ToolError | AuthorizationError | Misfit | Fault):
+                raise
+            if isinstance(error, FastMCPError) and is_refusal(error):
                 raise
             cause = error.__cause__
             if binder is not None or not isinstance(error, ValidationError) or not isinstance(cause, BindError):
