@@ -1,6 +1,7 @@
 """A call that comes to its tool by another way is guarded as one that comes straight."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -9,13 +10,15 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.transforms.search import RegexSearchTransform
 from mcp import Client
-from mcp.server import MCPServer
+from mcp.server import MCPServer, Server
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError as McpToolError
+from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS, Said, call
 
 from argfit.adapters import fastmcp_server, mcp_server
+from argfit.core.guarding import Guarded
 
 BOTH = pytest.mark.parametrize("era", ERAS)
 
@@ -60,6 +63,54 @@ def test_what_the_call_tool_of_a_search_hands_on_is_guarded(
 ) -> None:
     said = searched(era, name, arguments)
     assert (said.text, said.lines) == (text, lines)
+
+
+def counts(items: list[int]) -> str:
+    return f"{sum(items)}"
+
+
+def of_official() -> Any:
+    server: MCPServer[Any] = MCPServer("s")
+    server.tool()(counts)
+    return mcp_server.guard(server)
+
+
+def of_lowlevel() -> Any:
+    async def listed(ctx: Any, params: Any) -> ListToolsResult:
+        items = {"type": "array", "items": {"type": "integer"}}
+        schema = {"type": "object", "properties": {"items": items}}
+        return ListToolsResult(tools=[Tool(name="counts", input_schema=schema)])
+
+    async def tool(ctx: Any, params: Any) -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text=counts(**params.arguments))])
+
+    return mcp_server.guard(Server("s", on_list_tools=listed, on_call_tool=tool))
+
+
+def of_fastmcp() -> Any:
+    server: FastMCP[Any] = FastMCP("s")
+    server.tool(counts)
+    return fastmcp_server.guard(server)._mcp_server  # noqa: SLF001 - no public way
+
+
+@BOTH
+@pytest.mark.parametrize("made", [of_official, of_lowlevel, of_fastmcp])
+def test_a_call_that_takes_long_to_fit_holds_up_no_other(era: str, made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = Guarded.fit
+    threads: set[int] = set()
+
+    def fit_here(self: Guarded, sent: Any) -> Any:
+        threads.add(threading.get_ident())
+        return fit(self, sent)
+
+    monkeypatch.setattr(Guarded, "fit", fit_here)
+    server = made()
+    assert call(server, era, "counts", {"items": ["1"] * 5}).text == "5"
+    assert threads == {threading.get_ident()}
+    threads.clear()
+    assert call(server, era, "counts", {"items": ["1"] * 1000}).text == "1000"
+    assert len(threads) == 1
+    assert threads != {threading.get_ident()}
 
 
 class Hedging(MCPServer[Any]):

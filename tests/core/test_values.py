@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from argfit.core.values import is_number, is_of_type, key_of, same, type_of, whole
+from argfit.core.values import is_large, is_number, is_of_type, key_of, same, type_of, whole
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -144,6 +144,21 @@ def test_values_that_differ_are_not_the_same(one: Any, other: Any) -> None:
 def test_two_scalars_share_a_key_if_and_only_if_they_are_the_same_value() -> None:
     scalars = [None, True, False, 0, 1, 0.0, 1.0, "0", "1", "", "boolean", Decimal("1.0"), 0.5]
     assert all((key_of(one) == key_of(other)) is same(one, other) for one in scalars for other in scalars)
+
+
+@pytest.mark.parametrize(
+    ("value", "large"),
+    [
+        ([0] * 6, True),
+        ([0] * 5, False),
+        ({"a": [1, 2], "b": {"c": [3]}}, True),
+        ("a long text", False),
+        (None, False),
+        ([[[[[0] * 6]]]], False),  # in more levels than it may have
+    ],
+)
+def test_what_is_large_has_many_parts_in_few_levels(value: Any, large: bool) -> None:
+    assert is_large(value, 5, 4) is large
 
 
 def test_a_container_has_no_key() -> None:

@@ -22,6 +22,7 @@ from pydantic import ValidationError as BindError
 
 from argfit.adapters.fastmcp_binder import Binder
 from argfit.adapters.fastmcp_calls import HANDING_ON, INSIDE, REACHING, WAY, Call, Calls, Fault, Misfit, Way, is_refusal
+from argfit.adapters.mcp_calls import fitted
 from argfit.adapters.pydantic_binder import faults
 from argfit.core import record
 from argfit.core.fit import Fit
@@ -189,7 +190,7 @@ class _StandIn:
         """Refuse a call, or run its tool with what was bound."""
         compiled = self._compiled
         guarded, binder = compiled.guarded, compiled.binder
-        fit = Fit(True, sent) if not call.odd and guarded.is_right(sent) else call.fitted(guarded, sent)
+        fit = Fit(True, sent) if not call.odd and guarded.is_right(sent) else await fitted(call, guarded, sent)
         bound: dict[str, Any] | None = None if guarded.decides(fit) else fit.arguments
         if bound is not None and binder is not None:
             try:

@@ -4,12 +4,14 @@ Rules
 - A text that spells an object is shown to all that stand in between as that object. What spells none goes on as it
   came, which ends where the SDK reads it, before any tool; what is said of it then are our words.
 - A call is known on its way by the task that goes it, and its request.
+- What takes long holds up no other call.
 """
 
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
+import anyio
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -20,11 +22,15 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from argfit.core import record, refusal
 from argfit.core.fit import Fit
 from argfit.core.guarding import Guarded, Rules, Sent
+from argfit.core.values import is_large
 from argfit.log import Notes, write
 
 Context = ServerRequestContext[Any, Any]
 
 CALL, LIST = "tools/call", "tools/list"
+
+_MANY = 500  # values, to fit which may take some 50 ms
+_FLAT = 200  # levels: no reader of the SDK's takes more, and a thread's stack may be small
 
 _ANYTHING = Guarded(True, Rules(frozenset()))
 
@@ -120,6 +126,13 @@ class Guard:
             write(record.misfit(name, guarded.engine.plan, fit.problems))
         call.told = True
         return error_of(refusal.text_of(name, fit), refusal.meta_of(fit))
+
+
+async def fitted(call: Sent, guarded: Guarded, arrived: dict[str, Any] | None) -> Fit:
+    """Fit the arguments of a call; where they are many, beside all that goes on meanwhile."""
+    if is_large(arrived, _MANY, _FLAT):
+        return await anyio.to_thread.run_sync(call.fitted, guarded, arrived)
+    return call.fitted(guarded, arrived)
 
 
 def error_of(text: str, meta: dict[str, Any] | None = None) -> CallToolResult:

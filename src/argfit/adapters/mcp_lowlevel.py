@@ -15,7 +15,7 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from argfit.adapters.mcp_calls import CALL, COMING, LIST, Call, Context, Guard, error_of
+from argfit.adapters.mcp_calls import CALL, COMING, LIST, Call, Context, Guard, error_of, fitted
 from argfit.core import refusal
 from argfit.core.guarding import Guarded, Rules
 from argfit.log import LOGGER
@@ -100,11 +100,11 @@ class OfLowlevel(Guard):
     async def _refused(self, call: Call, params: Any) -> CallToolResult | None:
         """Fit a call by the listing of this caller, read anew on a miss and before a change; or refuse it."""
         guarded = self._guarded(params.name)
-        fit = None if guarded is None else call.fitted(guarded, params.arguments)
+        fit = None if guarded is None else await fitted(call, guarded, params.arguments)
         if fit is None or not fit.ok or fit.changes:
             await self._list(call, params.name)
             guarded = self._guarded(params.name)
-            fit = None if guarded is None else call.fitted(guarded, params.arguments)
+            fit = None if guarded is None else await fitted(call, guarded, params.arguments)
         if guarded is not None and fit is not None:
             self.notes.take(params.name, guarded.engine.plan, fit)
             if not fit.ok:

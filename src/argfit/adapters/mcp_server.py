@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
-from argfit.adapters.mcp_calls import COMING, Call, Guard, error_of
+from argfit.adapters.mcp_calls import COMING, Call, Guard, error_of, fitted
 from argfit.adapters.mcp_lowlevel import OfLowlevel
 from argfit.adapters.pydantic_binder import binders_own, faults
 from argfit.core import refusal
@@ -168,7 +168,7 @@ class _OfMcpServer(Guard):
         before = COMING.set(None)
         try:
             tool = self._tool_manager.get_tool(name)
-            bound = arguments if tool is None else self._bind(tool, arguments, call)
+            bound = arguments if tool is None else await self._bind(tool, arguments, call)
             return await self._run_tool(name, bound, context, *args, **kwargs)
         except Exception as error:
             if self._is_seen_outside:
@@ -202,12 +202,12 @@ class _OfMcpServer(Guard):
         # an author's `call_tool` may hand on a call without the context that it came with
         return call if self._is_seen_outside and call.came and call.is_to(tool) else None
 
-    def _bind(self, tool: Tool, arguments: dict[str, Any], call: Call) -> _Bound:
+    async def _bind(self, tool: Tool, arguments: dict[str, Any], call: Call) -> _Bound:
         """The arguments of a call that may run, bound; raises `_Misfit` where it may not."""
         guarded = self._guarded(tool)
         fit = None
         if call.odd or guarded.binders_own or type(arguments) is not dict or not guarded.is_right(arguments):
-            fit = call.fitted(guarded, dict(arguments))
+            fit = await fitted(call, guarded, dict(arguments))
             if guarded.decides(fit):
                 raise self._misfit(tool, guarded, fit, call)
         try:

@@ -68,6 +68,23 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+def is_large(value: Any, parts: int, levels: int) -> bool:
+    """Whether a value has more than so many parts, and nests in no more than so many levels."""
+    level: list[Any] = [value]
+    count = 0
+    for _ in range(levels):
+        level = [
+            part
+            for container in level
+            if isinstance(container, dict | list)
+            for part in (container.values() if isinstance(container, dict) else container)
+        ]
+        if not level:
+            return count > parts
+        count += len(level)
+    return False
+
+
 def is_json(value: Any) -> bool:
     """Whether a reader of JSON could have given a value."""
     pending = [value]
