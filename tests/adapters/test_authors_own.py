@@ -19,6 +19,7 @@ from fastmcp.tools.tool_transform import ToolTransformConfig
 from mcp import Client
 from mcp.server import MCPServer, Server
 from mcp.server.extension import Extension
+from mcp.server.mcpserver import Context as McpContext
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools.base import Tool as McpTool
 from mcp.shared.exceptions import MCPError
@@ -30,7 +31,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, SecretStr, Tag
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, SecretStr, Tag
 from tests.adapters.rows import SAYS
 from tests.adapters.speaking import ERAS, Said, call
 from tests.adapters.test_in_between import sent
@@ -178,6 +179,39 @@ def test_a_tool_that_alters_its_arguments_in_place_is_called_with_what_it_made_o
 ) -> None:
     server: MCPServer[Any] = MCPServer("s", tools=[kind.from_function(amount)])
     assert call(mcp_server.guard(server), "auto", "amount", {"n": "5"}).text == text
+
+
+class Copies(McpTool):
+    async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:  # noqa: FBT002 - the SDK's
+        changed = {"n": "five"} if arguments.get("n") == 5 else {}
+        return await super().run({**arguments, **changed}, context, convert_result=convert_result)
+
+
+@BOTH
+def test_arguments_that_a_tool_copies_are_bound_once_and_as_they_were_sent(era: str) -> None:
+    validated: list[str] = []
+
+    def noted(note: Annotated[str | None, AfterValidator(validated.append)] = None, n: int = 0) -> str:
+        return f"{validated} {n!r}"
+
+    server: MCPServer[Any] = MCPServer("s", tools=[Copies.from_function(noted)])
+    assert call(mcp_server.guard(server), era, "noted", {"note": "null", "n": "7"}).text == "['null'] 7"
+    validated.clear()
+    assert call(server, era, "noted", {"note": "[1]"}).text == "['[1]'] 0"
+    said = call(server, era, "noted", {"n": "5"})
+    assert said.text == SAYS.format("noted", "n must be a whole number.")
+    assert said.lines == ["INFO MCP tool noted refused the call: argument n is invalid."]
+
+
+@BOTH
+def test_what_a_tool_calls_that_copies_its_arguments_is_its_own(era: str) -> None:
+    async def again(ctx: McpContext[Any, Any], note: str | None = None) -> str:
+        if note is None:
+            return "none"
+        return said_in(await server.call_tool("again", {"note": note}, ctx))
+
+    server: MCPServer[Any] = MCPServer("s", tools=[Copies.from_function(again)])
+    assert call(mcp_server.guard(server), era, "again", {"note": "null"}).text == "none"  # as the SDK reads text
 
 
 def test_a_tool_that_runs_again_gets_what_was_sent_and_not_what_its_first_run_left() -> None:

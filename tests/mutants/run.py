@@ -38,8 +38,8 @@ MUTATIONS = [
     Mutation(
         "no check before an MCPServer's tool",
         MCP,
-        "bound = arguments if tool is None else",
-        "bound = arguments if True else",
+        "            if tool is None:\n",
+        "            if True:\n",
     ),
     Mutation(
         "no check before a lowlevel tool",
@@ -278,7 +278,7 @@ MUTATIONS = [
         "the binder reads all text as JSON again",
         MCP,
         "model.model_validate(as_read)",
-        "model.model_validate(binder.pre_parse_json(as_read))",
+        "model.model_validate(self.binder.pre_parse_json(as_read))",
     ),
     Mutation(
         "FastMCP's binder is asked strictly",
@@ -304,8 +304,8 @@ MUTATIONS = [
     Mutation(
         "a binder binds twice",
         MCP,
-        "            if values is not None:",
-        "            if False:",
+        "        return bound.taken(arguments_to_validate)",
+        "        return bind(self, bound)",
     ),
     Mutation(
         "the arguments are looked at before the caller",

@@ -7,7 +7,8 @@ Rules
 - The tool's own refusal keeps its text; a fault stays the SDK's to log, and tells the caller nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Collection, Iterable
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from mcp.server import MCPServer, Server
@@ -74,32 +75,47 @@ class _Bound(dict[str, Any]):
     made: dict[str, Any] | None = None  # what they were bound to, until that is taken
     error: Exception | None = None  # or why they cannot be, which is no fault of theirs
     was: Any = None  # what they were, where somebody may alter them on the way
+    altered: tuple[dict[str, Any], ValidationError] | None = None  # what somebody made of them, and it cannot be bound
 
     def __init__(self, fitted: dict[str, Any], guarded: Guarded, fit: Fit | None, binder: FuncMetadata) -> None:
         super().__init__(fitted)
         self.binder = binder
-        self._judged = guarded, fit
+        self.guarded = guarded
+        self._as_sdk = guarded.binders_own
+        if fit is not None:
+            self._as_sdk |= {str(problem.path[0]) for problem in fit.problems if problem.path}
         try:
-            self.made = self._bind()
+            self.made = self._bind(self, self._as_sdk)
         except ValidationError:
             raise
         except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
             self.error = error
 
-    def _bind(self) -> dict[str, Any]:
-        guarded, fit = self._judged
-        binder = self.binder
-        as_read = dict(self) if fit is None else _as_read(binder, guarded, fit)
-        return binder.arg_model.model_validate(as_read).model_dump_one_level()
+    def _bind(self, arguments: dict[str, Any], as_sdk: Collection[str]) -> dict[str, Any]:
+        """Bind arguments, of which the SDK reads some as JSON: what does not fit as it is, and what nobody judged."""
+        as_text = {name: part for name, part in arguments.items() if name in as_sdk}
+        as_read = {**arguments, **self.binder.pre_parse_json(as_text)} if as_text else dict(arguments)
+        return self.binder.arg_model.model_validate(as_read).model_dump_one_level()
 
-    def taken(self) -> dict[str, Any] | None:
-        """What they were bound to, anew each time; None where somebody altered them."""
-        if self.was is not None and not same(dict(self), self.was):
-            return None
+    def taken(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """What they were bound to, anew each time; and with what somebody made of them on the way."""
+        if self.was is not None and not same(arguments, self.was):
+            others = {
+                name for name, part in arguments.items() if name not in self.was or not same(part, self.was[name])
+            }
+            try:
+                return self._bind(arguments, others | self._as_sdk)
+            except ValidationError as error:
+                self.altered = dict(arguments), error
+                raise
         if self.error is not None:
             raise self.error
         made, self.made = self.made, None
-        return self._bind() if made is None else made
+        return self._bind(self, self._as_sdk) if made is None else made
+
+
+# The arguments of a call that its author's own code runs, which may hand on others that it made of them.
+_HANDED_ON: ContextVar[_Bound | None] = ContextVar("argfit_handed_on", default=None)
 
 
 def _copied(value: Any) -> Any:
@@ -115,11 +131,12 @@ def _hand_on_what_was_bound() -> None:
         return
 
     def validate_arguments(self: FuncMetadata, arguments_to_validate: dict[str, Any]) -> dict[str, Any]:
-        if isinstance(arguments_to_validate, _Bound) and arguments_to_validate.binder is self:
-            values = arguments_to_validate.taken()
-            if values is not None:
-                return values
-        return bind(self, arguments_to_validate)
+        bound = arguments_to_validate if isinstance(arguments_to_validate, _Bound) else _HANDED_ON.get()
+        if bound is None or bound.binder is not self:
+            return bind(self, arguments_to_validate)
+        if bound.was is not None:
+            _HANDED_ON.set(None)  # what the tool calls from here on is its own
+        return bound.taken(arguments_to_validate)
 
     FuncMetadata.validate_arguments = validate_arguments  # type: ignore[method-assign] # no other way leads there
 
@@ -168,14 +185,33 @@ class _OfMcpServer(Guard):
         before = COMING.set(None)
         try:
             tool = self._tool_manager.get_tool(name)
-            bound = arguments if tool is None else await self._bind(tool, arguments, call)
-            return await self._run_tool(name, bound, context, *args, **kwargs)
+            if tool is None:
+                return await self._run_tool(name, arguments, context, *args, **kwargs)
+            bound = await self._bind(tool, arguments, call)
+            if bound.was is None:
+                return await self._run_tool(name, bound, context, *args, **kwargs)
+            return await self._run_as_its_author(
+                tool, call, bound, self._run_tool(name, bound, context, *args, **kwargs)
+            )
         except Exception as error:
             if self._is_seen_outside:
                 raise
             return self._outcome(name, call, error)
         finally:
             COMING.reset(before)
+
+    async def _run_as_its_author(self, tool: Tool, call: Call, bound: _Bound, run: Awaitable[Any]) -> Any:
+        """Run a tool whose author's own code may alter its arguments; they are refused in our words all the same."""
+        before = _HANDED_ON.set(bound)
+        try:
+            return await run
+        except ToolError as error:
+            if bound.altered is None or error.__cause__ is not bound.altered[1]:
+                raise
+            fit = bound.guarded.refused_by_binder(Fit(True, bound.altered[0]), faults(bound.altered[1]))
+            raise self._misfit(tool, bound.guarded, fit, call) from None
+        finally:
+            _HANDED_ON.reset(before)
 
     @staticmethod
     def _outcome(name: str, call: Call, error: Exception) -> CallToolResult:
@@ -239,13 +275,3 @@ class _OfMcpServer(Guard):
         while len(self._tools) > _KEPT:
             del self._tools[next(iter(self._tools))]
         return guarded
-
-
-def _as_read(binder: FuncMetadata, guarded: Guarded, fit: Fit) -> dict[str, Any]:
-    """The arguments to bind: the SDK reads text as JSON where it does not fit as it is."""
-    arguments: dict[str, Any] = fit.arguments
-    if not fit.problems and not guarded.binders_own:
-        return arguments
-    as_sdk = guarded.binders_own | {str(problem.path[0]) for problem in fit.problems if problem.path}
-    as_text = {name: part for name, part in arguments.items() if name in as_sdk}
-    return {**arguments, **binder.pre_parse_json(as_text)}
