@@ -35,7 +35,7 @@ from argfit.core import record
 from argfit.core.choices import REPAIRS, chosen, formats_named, repairs_named
 from argfit.core.fit import Fit
 from argfit.core.refusal import meta_of, text_of
-from argfit.core.values import same
+from argfit.core.values import is_json, same
 from argfit.log import LOGGER, write
 
 ON_MISFIT = ("forward", "refuse")
@@ -46,7 +46,6 @@ PAGES = 1_000  # of a listing; as the proxy has it
 STATES = 1_000  # by which servers asked for more, and calls may yet be made again
 SERVERS = 100  # and connections, whose listings are kept: a library with very many has their tools at hand
 
-_SCALARS = frozenset((str, int, float, bool, type(None)))
 Listing = Callable[[], Awaitable[Any]]
 
 
@@ -242,9 +241,9 @@ class Dispatch:
 
 def _written(arguments: Any) -> Any:
     """Arguments as a library writes them (mcp/client/session.py, send_request); the same object where it is JSON."""
-    if _is_json(arguments):
+    if is_json(arguments):
         return arguments
-    if not (isinstance(arguments, Mapping) and _has_names(arguments)):
+    if not (isinstance(arguments, Mapping) and all(isinstance(name, str) for name in arguments)):
         raise TypeError("no library takes such arguments")
     return to_jsonable_python(dict(arguments), by_alias=True, exclude_none=True)
 
@@ -260,21 +259,6 @@ def beside(args: Iterable[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], d
     """What goes beside the arguments of a call, such as its `_meta`, as it is now."""
     here = [as_now(part) if isinstance(part, dict) else part for part in args]
     return here, {name: as_now(part) if isinstance(part, dict) else part for name, part in kwargs.items()}
-
-
-def _is_json(value: Any) -> bool:
-    if isinstance(value, dict):
-        parts: Iterable[Any] = value.values()
-        named = _has_names(value)
-    elif isinstance(value, list):
-        parts, named = value, True
-    else:
-        return value is None or isinstance(value, str | int | float)
-    return named and (_SCALARS.issuperset(map(type, parts)) or all(map(_is_json, parts)))
-
-
-def _has_names(value: Mapping[Any, Any]) -> bool:
-    return all(isinstance(name, str) for name in value)
 
 
 def connection_of(client: Any) -> Hashable:

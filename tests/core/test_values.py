@@ -1,10 +1,11 @@
+from datetime import date
 from decimal import Decimal
 from enum import IntEnum
 from typing import Any
 
 import pytest
 
-from argfit.core.values import is_large, is_number, is_of_type, key_of, same, type_of, whole
+from argfit.core.values import is_json, is_large, is_number, is_of_type, key_of, same, type_of, whole
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -170,3 +171,21 @@ def test_a_container_has_no_key() -> None:
 )
 def test_true_is_no_number(value: Any, number: bool) -> None:
     assert is_number(value) is number
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"),
+    [
+        (None, True),
+        ({"a": [1, 1.5, True, None, {"b": []}]}, True),
+        ({Text("a"): Text("b")}, True),
+        ([[[date(2026, 1, 1)]]], False),
+        ({"a": {1: "b"}}, False),
+        ({"a": (1, 2)}, False),
+        ({"a": b"x"}, False),
+        ([Decimal("1.5")], False),
+    ],
+    ids=str,
+)
+def test_what_a_reader_of_json_gives_is_told_from_what_it_does_not(value: Any, *, is_one: bool) -> None:
+    assert is_json(value) is is_one

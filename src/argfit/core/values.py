@@ -8,6 +8,7 @@ Rules
 """
 
 import math
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,7 @@ INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
 INT64_EXPONENT = 18  # of 9.2e18: a number with a larger one is out of range, however many digits it would have
 EXACT = 2**53  # from it on neighbouring integers share a float: 2^53 + 1 has this one's (IEEE 754 binary64)
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 _TYPES = {bool: "boolean", int: "integer", float: "number", Decimal: "number", str: "string", list: "array"}
 
 
@@ -86,16 +88,22 @@ def is_large(value: Any, parts: int, levels: int) -> bool:
 
 
 def is_json(value: Any) -> bool:
-    """Whether a reader of JSON could have given a value."""
+    """Whether an SDK's reader of JSON could have given a value."""
     pending = [value]
     while pending:
         part = pending.pop()
         if isinstance(part, dict):
-            pending += part.values()
+            if not all(isinstance(name, str) for name in part):
+                return False
+            parts: Iterable[Any] = part.values()
         elif isinstance(part, list):
-            pending += part
-        elif part is not None and not isinstance(part, str | int | float | Decimal):
+            parts = part
+        elif part is None or isinstance(part, str | int | float):
+            continue
+        else:
             return False
+        if not _SCALARS.issuperset(map(type, parts)):
+            pending += parts
     return True
 
 
