@@ -92,7 +92,10 @@ class Guarded:
 
     def fit_beside(self, fit: Fit, arrived: dict[str, Any]) -> Fit:
         """The fit of arguments that hold what is no JSON: of all the rest."""
-        added = {name: value for name, value in arrived.items() if not is_json(value)}
+        try:
+            added = {name: value for name, value in arrived.items() if not is_json(value)}
+        except RecursionError:
+            return fit
         if not added:
             return fit
         names = self.binders_own.union(added)

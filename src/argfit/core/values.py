@@ -88,23 +88,16 @@ def is_large(value: Any, parts: int, levels: int) -> bool:
 
 
 def is_json(value: Any) -> bool:
-    """Whether an SDK's reader of JSON could have given a value."""
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, dict):
-            if not all(isinstance(name, str) for name in part):
-                return False
-            parts: Iterable[Any] = part.values()
-        elif isinstance(part, list):
-            parts = part
-        elif part is None or isinstance(part, str | int | float):
-            continue
-        else:
+    """Whether an SDK's reader of JSON could have given a value; RecursionError where it nests too deep to tell."""
+    if isinstance(value, dict):
+        if not all(isinstance(name, str) for name in value):
             return False
-        if not _SCALARS.issuperset(map(type, parts)):
-            pending += parts
-    return True
+        parts: Iterable[Any] = value.values()
+    elif isinstance(value, list):
+        parts = value
+    else:
+        return value is None or isinstance(value, str | int | float)
+    return _SCALARS.issuperset(map(type, parts)) or all(map(is_json, parts))
 
 
 def key_of(value: Any) -> tuple[str, Any] | None:
