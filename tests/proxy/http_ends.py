@@ -115,7 +115,11 @@ async def relayed(port: int, settings: Settings | None = None, **options: Any) -
 @asynccontextmanager
 async def serving(application: Any) -> AsyncIterator[int]:
     """An ASGI application, served on a port of its own in this loop."""
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.socket(
+        socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # so that asyncio sets TCP_NODELAY
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
     server = uvicorn.Server(uvicorn.Config(application, log_level="critical", date_header=False, server_header=False))
     task = asyncio.ensure_future(server.serve([listening]))
     try:
