@@ -51,6 +51,8 @@ def test_a_listing_of_before_the_change_is_old() -> None:
         ({"resultType": "complete", "ttlMs": None}, 10.0),
         ({"resultType": 5, "ttlMs": "long"}, 10.0),
         ({"ttlMs": True}, 10.0),
+        ({"ttlMs": -(10**400)}, 10.0),
+        ({"ttlMs": 10**400}, 10.0 + 10**8),
     ],
 )
 def test_a_listing_lives_for_its_time_and_one_that_can_have_none_until_it_changes(

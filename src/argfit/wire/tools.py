@@ -18,6 +18,7 @@ from argfit.wire.message import raw_items, raw_members, value_of
 from argfit.wire.reply import SERVER_INFO
 
 ENGINES = 10_000  # that stay compiled
+_LONGEST_TTL = 10**11  # milliseconds, three years; a number may be longer than any that a clock can take
 
 
 class Tool(msgspec.Struct):
@@ -69,7 +70,7 @@ class _Listing(msgspec.Struct, rename="camel"):
         if self.result_type is None and self.ttl_ms is None:
             return None
         living = isinstance(self.ttl_ms, int | float) and not isinstance(self.ttl_ms, bool)
-        return now + (self.ttl_ms / 1000 if living else 0)
+        return now + (max(0, min(self.ttl_ms, _LONGEST_TTL)) / 1000 if living else 0)
 
 
 class Engines:
