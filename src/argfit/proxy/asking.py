@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from time import monotonic
 from weakref import WeakKeyDictionary
 
-from argfit.proxy.connection import Answer
+from argfit.proxy.callers import who
+from argfit.proxy.connection import Answer, WrongRequestError
 from argfit.proxy.upstream import Upstream
 from argfit.wire.conversation import Memory
 from argfit.wire.events import Events
@@ -13,7 +14,7 @@ from argfit.wire.exchange import EVENTS, JSON, LIMIT
 from argfit.wire.message import Message, id_of, read_message
 from argfit.wire.mirror import Headers
 
-_KEPT = (b"authorization", b"cookie", b"mcp-session-id", b"mcp-protocol-version", b"user-agent", b"origin")
+LISTING_SECONDS = 300.0  # for a page of a listing to its end: a stream of events that says nothing has none
 
 
 class Questions:
@@ -23,37 +24,42 @@ class Questions:
         self._upstream = upstream
         self._going: WeakKeyDictionary[Memory, asyncio.Task[None]] = WeakKeyDictionary()
 
-    async def answered(self, memory: Memory, question: bytes, headers: Headers, seconds: float) -> None:
-        """Have the tools listed, or wait for whoever has; for so many seconds."""
+    async def answered(self, memory: Memory, question: bytes, target: bytes, headers: Headers, seconds: float) -> None:
+        """Have the tools listed, as one who sends these headers to this target, or wait for whoever has.
+
+        Waits for so many seconds. A question begins a listing anew: one that still goes on is of no use to anyone.
+        """
         going = self._going.get(memory)
-        if going is None or (going.done() and question):
-            going = self._going[memory] = asyncio.ensure_future(self._ask(memory, question, headers))
+        if going is None or question:
+            if going is not None:
+                going.cancel()
+            going = self._going[memory] = asyncio.ensure_future(self._ask(memory, question, target, headers))
         await asyncio.wait({going}, timeout=seconds)
         if not going.done():
             memory.asking.give_up_waiting()
 
-    async def _ask(self, memory: Memory, question: bytes, headers: Headers) -> None:
-        sent = [(name, value) for name, value in headers if name in _KEPT]
-        sent += [(b"content-type", JSON), (b"accept", b"%b, %b" % (JSON, EVENTS))]
+    async def _ask(self, memory: Memory, question: bytes, target: bytes, headers: Headers) -> None:
+        sent = [*who(headers), (b"content-type", JSON), (b"accept", b"%b, %b" % (JSON, EVENTS))]
         if any(name == b"mcp-method" for name, _ in headers):
             sent.append((b"mcp-method", b"tools/list"))
         try:
             while question:
-                message = await self._post(memory, question, sent)
+                async with asyncio.timeout(LISTING_SECONDS):
+                    message = await self._post(memory, question, target, sent)
                 id = None if message is None else id_of(message.id)
                 if message is None or id is None:
                     break
                 memory.asking.answered(id, message, monotonic())
                 question = memory.asking.next_question()
-        except OSError:
+        except (OSError, WrongRequestError):
             pass
         finally:
-            if question:
+            if self._going.get(memory) is asyncio.current_task():  # what is still open comes to nothing
                 memory.asking.failed()
 
-    async def _post(self, memory: Memory, question: bytes, headers: Headers) -> Message | None:
+    async def _post(self, memory: Memory, question: bytes, target: bytes, headers: Headers) -> Message | None:
         """The answer to one question; None where there is none."""
-        answer = await self._upstream.ask(b"POST", self._upstream.target, headers, question)
+        answer = await self._upstream.ask(b"POST", target, headers, question)
         try:
             async for said in _messages(answer):
                 message = read_message(said)

@@ -1,15 +1,72 @@
-"""What is known of a server, caller by caller: whose credentials and session a listing was given for, it is for."""
+"""What is known of a server, caller by caller: whose credentials and session a listing was given for, it is for.
+
+Rules
+- Who a caller is, is what all its requests say: credentials have many names, and so have tenants. Only what is known to
+  be about one request says nothing of it; a header of that kind which is not known costs a listing, never a mix-up.
+- A question of ours carries the same, and nothing that may be used once: a proof, or a key that makes a call a repeat.
+"""
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterable
 from hashlib import blake2b
 
 from argfit.wire.conversation import Memory, Settings
+from argfit.wire.mirror import Headers
 from argfit.wire.tools import Engines
 
 CALLERS = 1_000  # that are remembered: the ones that were heard of last
-_WHO = frozenset((b"authorization", b"cookie", b"mcp-session-id"))
+
+# What is about one request: its body, the answer that is wanted, the page it is from, its trace, its proof (RFC 9449).
+_PASSING = frozenset(
+    (
+        *(
+            b"accept",
+            b"accept-charset",
+            b"accept-encoding",
+            b"accept-language",
+            b"cache-control",
+            b"date",
+            b"dnt",
+            b"dpop",
+        ),
+        *(
+            b"idempotency-key",
+            b"last-event-id",
+            b"mcp-method",
+            b"mcp-name",
+            b"origin",
+            b"pragma",
+            b"prefer",
+            b"priority",
+        ),
+        *(
+            b"range",
+            b"referer",
+            b"via",
+            b"b3",
+            b"baggage",
+            b"cf-ray",
+            b"correlation-id",
+            b"request-id",
+            b"sentry-trace",
+        ),
+        *(
+            b"traceparent",
+            b"tracestate",
+            b"uber-trace-id",
+            b"x-amz-cf-id",
+            b"x-amzn-trace-id",
+            b"x-cloud-trace-context",
+        ),
+        *(b"x-correlation-id", b"x-queue-start", b"x-request-id", b"x-request-start"),
+    )
+)
+_PASSING_KINDS = (b"content-", b"if-", b"mcp-param-", b"sec-", b"x-b3-", b"x-datadog-")
+
+
+def who(headers: Headers) -> Headers:
+    """Those headers of a request that may say who calls."""
+    return [one for one in headers if one[0] not in _PASSING and not one[0].startswith(_PASSING_KINDS)]
 
 
 class Callers:
@@ -21,9 +78,9 @@ class Callers:
         self._secret = os.urandom(32)
         self._known: OrderedDict[bytes, Memory] = OrderedDict()
 
-    def memory(self, headers: Iterable[tuple[bytes, bytes]]) -> Memory:
-        """What is known by the caller that sends these headers."""
-        key = self._key(headers)
+    def memory(self, headers: Headers, target: bytes) -> Memory:
+        """What is known by the caller that sends these headers to this target."""
+        key = self._key(headers, target)
         memory = self._known.get(key)
         if memory is None:
             token = os.urandom(8).hex()
@@ -33,13 +90,10 @@ class Callers:
         self._known.move_to_end(key)
         return memory
 
-    def forget(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    def forget(self, headers: Headers, target: bytes) -> None:
         """A session is over."""
-        self._known.pop(self._key(headers), None)
+        self._known.pop(self._key(headers, target), None)
 
-    def _key(self, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-        digest = blake2b(key=self._secret, digest_size=16)
-        for name, value in headers:
-            if name in _WHO:
-                digest.update(b"%b:%d:%b;" % (name, len(value), value))
-        return digest.digest()
+    def _key(self, headers: Headers, target: bytes) -> bytes:
+        said = b"".join([b"%b:%d:%b;" % (name, len(value), value) for name, value in who(headers)])
+        return blake2b(said + target, key=self._secret, digest_size=16).digest()

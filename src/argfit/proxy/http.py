@@ -116,7 +116,7 @@ class Gateway:
 
     async def _relay(self, request: "_Request", send: Send) -> None:
         is_ours = request.path == self._upstream.path
-        memory = self._callers.memory(request.headers) if is_ours else None
+        memory = self._callers.memory(request.headers, request.target) if is_ours else None
         body = None
         watch = _Watch(request)
         try:
@@ -140,7 +140,7 @@ class Gateway:
         if exchange is not None and memory is not None and body is not None:
             decided = exchange.request(body, headers, monotonic())
             passed = (
-                decided if isinstance(decided, Passed) else await self._asked(exchange, memory, body, decided, headers)
+                decided if isinstance(decided, Passed) else await self._asked(exchange, memory, body, decided, request)
             )
             self._tell(exchange)
             if not passed.body and passed.answers:
@@ -166,11 +166,12 @@ class Gateway:
             if answer is not None:
                 answer.close()
         if exchange is not None and request.method == "DELETE" and answer is not None and not answer.is_error:
-            self._callers.forget(request.headers)
+            self._callers.forget(request.headers, request.target)
 
-    async def _asked(self, exchange: Exchange, memory: Memory, body: bytes, ask: Ask, headers: Headers) -> Passed:
+    async def _asked(self, exchange: Exchange, memory: Memory, body: bytes, ask: Ask, request: "_Request") -> Passed:
         """What is decided once the tools have been asked for."""
-        await self._questions.answered(memory, ask.question, headers, self._schema_wait)
+        headers = request.headers
+        await self._questions.answered(memory, ask.question, request.target, headers, self._schema_wait)
         decided = exchange.request(body, headers, monotonic(), waited=True)
         return decided if isinstance(decided, Passed) else Passed(body, headers)
 
