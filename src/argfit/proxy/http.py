@@ -10,25 +10,23 @@ Rules
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from time import monotonic
 from typing import Any
-from urllib.parse import quote
 
 from argfit.core.record import Log
 from argfit.proxy.asking import Questions
 from argfit.proxy.callers import Callers
-from argfit.proxy.connection import Answer, Body, UpstreamError, WrongRequestError
+from argfit.proxy.connection import Answer, UpstreamError, WrongRequestError
+from argfit.proxy.request import Receive, Request, Scope, end_to_end
 from argfit.proxy.upstream import Upstream
 from argfit.wire import reply
 from argfit.wire.asking import Ask
 from argfit.wire.conversation import Memory, Settings
-from argfit.wire.exchange import EVENTS, JSON, LIMIT, Exchange, Passed, as_event
+from argfit.wire.exchange import JSON, LIMIT, Exchange, Passed
 from argfit.wire.message import raw_id, read_message
 from argfit.wire.mirror import Headers
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 HEALTH, READY = "/-/health", "/-/ready"
@@ -36,11 +34,6 @@ _SHORT = 2**16  # bytes of an answer that goes on in one piece
 _PROMPT = 0.05  # seconds; a client that goes later than that is noticed at once
 _BODILESS = (204, 304)  # which some ASGI servers hold to a length that they say
 
-# RFC 9110, 7.6.1, and what older software sends for the same; `Expect` is answered by the ASGI server.
-_HOPS = frozenset(
-    (b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade", b"expect")
-)
-_OWN = frozenset((b"host", b"content-length"))
 _CALLED = frozenset((b"host", b"origin"))
 _PORT = re.compile(r":[0-9]*\Z")
 
@@ -96,7 +89,7 @@ class Gateway:
         elif not self._is_called_rightly(scope["headers"]):
             await _answer(send, 403, b"argfit serves this machine only, by its own names\n", b"text/plain")
         else:
-            await self._relay(_Request(scope, receive, path), send)
+            await self._relay(Request(scope, receive, path), send)
 
     def _is_called_rightly(self, headers: Headers) -> bool:
         """Whether a request means this server: a page on the web may have made its own name mean this machine."""
@@ -114,7 +107,7 @@ class Gateway:
 
     # -- one request ------------------------------------------------------------------------------------------
 
-    async def _relay(self, request: "_Request", send: Send) -> None:
+    async def _relay(self, request: Request, send: Send) -> None:
         is_ours = request.path == self._upstream.path
         memory = self._callers.memory(request.headers, request.target) if is_ours else None
         body = None
@@ -134,7 +127,7 @@ class Gateway:
         finally:
             watch.end()
 
-    async def _exchange(self, request: "_Request", memory: Memory | None, body: bytes | None, send: Send) -> None:
+    async def _exchange(self, request: Request, memory: Memory | None, body: bytes | None, send: Send) -> None:
         exchange = None if memory is None else Exchange(self._settings, memory)
         headers, data = request.headers, body
         if exchange is not None and memory is not None and body is not None:
@@ -168,7 +161,7 @@ class Gateway:
         if exchange is not None and request.method == "DELETE" and answer is not None and not answer.is_error:
             self._callers.forget(request.headers, request.target)
 
-    async def _asked(self, exchange: Exchange, memory: Memory, body: bytes, ask: Ask, request: "_Request") -> Passed:
+    async def _asked(self, exchange: Exchange, memory: Memory, body: bytes, ask: Ask, request: Request) -> Passed:
         """What is decided once the tools have been asked for."""
         headers = request.headers
         await self._questions.answered(memory, ask.question, request.target, headers, self._schema_wait)
@@ -177,7 +170,7 @@ class Gateway:
 
     async def _pass_back(self, answer: Answer, exchange: Exchange | None, back: "_Back") -> None:
         found = answer.found
-        headers = _end_to_end(answer.headers, found)
+        headers = end_to_end(answer.headers, found)
         if exchange is not None and found.get(b"content-encoding", b"identity") != b"identity":
             exchange = None
         kind = found.get(b"content-type", b"")
@@ -242,85 +235,10 @@ class _Back:
         await self.whole(status, [(b"content-type", JSON)], body)
 
 
-class _Request:
-    """A request as it comes: its head, and its body read whole or in parts."""
-
-    def __init__(self, scope: Scope, receive: Receive, path: str) -> None:
-        self._receive = receive
-        self._began: list[bytes] = []  # of the body, what was read before it was left to be streamed
-        self.path = path
-        self.method: str = scope["method"]
-        raw_path = (scope.get("raw_path") or quote(scope["path"]).encode()).removeprefix(
-            scope.get("root_path", "").encode()
-        )
-        query = scope["query_string"]
-        self.target: bytes = b"%b?%b" % (raw_path, query) if query else raw_path
-        came: Headers = scope["headers"]
-        found = dict(came)
-        self._length = found.get(b"content-length")
-        self.has_body = b"transfer-encoding" in found or self._length not in (None, b"0")
-        self.is_read = not self.has_body
-        self.is_coded = found.get(b"content-encoding", b"identity") != b"identity"
-        self._accept = found.get(b"accept", b"")
-        self._is_coding_asked = b"accept-encoding" in found and not (self.has_body and self.is_coded)
-        self.headers = _end_to_end(came, found, _OWN)
-
-    def as_sent(self, headers: Headers) -> Headers:
-        """The headers as the server gets them: where the answer is read it must not come in a coding."""
-        if not self._is_coding_asked:
-            return headers
-        return [(name, b"identity" if name == b"accept-encoding" else value) for name, value in headers]
-
-    async def read(self, limit: int) -> bytes | None:
-        """The whole body; None where it is larger than that, and what was read is kept."""
-        size = 0
-        while not self.is_read:
-            part = await self._part()
-            self._began.append(part)
-            size += len(part)
-            if size > limit:
-                return None
-        return b"".join(self._began)
-
-    async def unread(self) -> bytes | Body | None:
-        """The body as nobody read it: as it comes, or all of it where that is there."""
-        if not self.has_body:
-            return None
-        if not self._began:
-            self._began.append(await self._part())
-        if self.is_read:
-            return b"".join(self._began)
-        return Body(self._stream(), None if self._length is None else int(self._length))
-
-    async def _stream(self) -> AsyncIterator[bytes]:
-        for part in self._began:
-            yield part
-        while not self.is_read:
-            yield await self._part()
-
-    async def _part(self) -> bytes:
-        message = await self._receive()
-        if message["type"] == "http.disconnect":
-            raise ConnectionResetError("the client is gone")
-        self.is_read = not message.get("more_body", False)
-        body: bytes = message.get("body", b"")
-        return body
-
-    async def gone(self) -> None:
-        """Wait until the client is gone."""
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
-
-    def wrapped(self, answer: bytes) -> tuple[bytes, bytes]:
-        """An answer of ours as this client takes it, and its media type."""
-        only_events = EVENTS in self._accept and JSON not in self._accept and b"*/*" not in self._accept
-        return (as_event(answer), EVENTS) if only_events else (answer.strip(), JSON)
-
-
 class _Watch:
     """Gives up the work for a client that is gone; it looks out for one only where the work takes its time."""
 
-    def __init__(self, request: _Request) -> None:
+    def __init__(self, request: Request) -> None:
         self.has_gone = False
         self._request = request
         self._working = asyncio.current_task()
@@ -346,15 +264,6 @@ class _Watch:
         if not ended.cancelled() and self._working is not None:
             self.has_gone = True
             self._working.cancel()
-
-
-def _end_to_end(headers: Headers, found: dict[bytes, bytes], beside: frozenset[bytes] = frozenset()) -> Headers:
-    """The headers less those that are for this connection only, or are written anew."""
-    hops = _HOPS | beside
-    if b"connection" in found:
-        named = b",".join(value for name, value in headers if name == b"connection")
-        hops |= {name.strip().lower() for name in named.split(b",")}
-    return [one for one in headers if one[0] not in hops]
 
 
 def _id_of(body: bytes | None) -> bytes:
