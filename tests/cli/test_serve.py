@@ -5,11 +5,14 @@ import subprocess
 import sys
 import urllib.request
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 import pytest
 from tests.cli.terminal import Terminal
 from tests.proxy.http_ends import Seen, answer, connected, post, run, upstream
 from tests.proxy.running import PATIENCE, STUCK
+
+from argfit.cli import serve
 
 SERVE = (sys.executable, "-m", "argfit", "serve")
 
@@ -112,3 +115,48 @@ async def refused(port: int) -> None:
         while True:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.close()
+
+
+def test_an_upgrade_without_a_body_goes_on_as_the_request_that_it_is() -> None:
+    async def story() -> None:
+        async def plain(seen: Seen, writer: asyncio.StreamWriter) -> None:
+            await answer(writer, {})
+
+        async with upstream(plain) as server:
+            words = (*SERVE, "--to", f"http://127.0.0.1:{server.port}/mcp", "--port", "0")
+            process = await asyncio.create_subprocess_exec(*words, stderr=asyncio.subprocess.PIPE)
+            try:
+                assert process.stderr is not None
+                url = (await process.stderr.readline()).decode().split()[-1]
+                async with connected(urlsplit(url).port or 0) as client:
+                    upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\n\r\n"
+                    for _ in range(2):
+                        assert (await client.ask(b"GET /mcp HTTP/1.1\r\nhost: localhost\r\n" + upgrade))[0] == 200
+                assert [(seen.method, seen.header("upgrade")) for seen in server.seen] == [("GET", None)] * 2
+            finally:
+                process.terminate()
+                await process.wait()
+
+    run(story())
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_what_is_written_goes_at_once_on_every_event_loop(host: str) -> None:
+    async def story() -> None:
+        def connection() -> asyncio.Protocol:
+            return made
+
+        class Made(asyncio.Protocol):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                own: socket.socket = transport.get_extra_info("socket")
+                delays.set_result(not own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+                transport.close()
+
+        loop = asyncio.get_running_loop()
+        made, delays = Made(), loop.create_future()
+        listening = serve._listening(host, 0)  # noqa: SLF001
+        async with await loop.create_server(connection, sock=listening):
+            with socket.create_connection(listening.getsockname()[:2]):
+                assert await delays is False
+
+    run(story())

@@ -120,7 +120,8 @@ async def serving(application: Any) -> AsyncIterator[int]:
     )  # so that asyncio sets TCP_NODELAY
     listening.bind(("127.0.0.1", 0))
     listening.listen()
-    server = uvicorn.Server(uvicorn.Config(application, log_level="critical", date_header=False, server_header=False))
+    config = uvicorn.Config(application, log_level="critical", date_header=False, server_header=False, ws="none")
+    server = uvicorn.Server(config)
     task = asyncio.ensure_future(server.serve([listening]))
     try:
         yield listening.getsockname()[1]

@@ -104,6 +104,7 @@ def _config(options: argparse.Namespace) -> Any:
     return uvicorn.Config(
         _Application(options),
         factory=True,
+        ws="none",  # an upgrade is not for this connection's other end: the request goes on as what else it is
         workers=options.workers,
         root_path=options.root_path,
         ssl_certfile=options.tls_cert,
@@ -139,7 +140,7 @@ class _Application:
 
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves Nagle's delay on
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
