@@ -82,7 +82,7 @@ def test_headers_stay_true_and_a_wrong_one_leaves_all_as_it_came(
 def test_an_error_is_explained_in_a_body_that_is_held_to_its_end(cut: Cut) -> None:
     exchange = Exchange(EXPLAIN, listed())
     assert exchange.request(call('{"line":"x"}'), NO_HEADERS, 0.0) == Passed(call('{"line":"x"}'), NO_HEADERS)
-    assert exchange.answer(JSON).changes_length
+    assert exchange.answer(JSON).is_held
     passed = answered(exchange, ERROR, JSON, cut)
     assert NOTE in passed
     assert passed.startswith(ERROR.partition(b"[")[0])

@@ -24,6 +24,7 @@ from argfit.wire import reply
 from argfit.wire.asking import Ask
 from argfit.wire.conversation import Memory, Settings
 from argfit.wire.exchange import JSON, LIMIT, Exchange, Passed
+from argfit.wire.exchange import Answer as Reader
 from argfit.wire.message import raw_id, read_message
 from argfit.wire.mirror import Headers
 
@@ -34,6 +35,7 @@ _SHORT = 2**16  # bytes of an answer that goes on in one piece
 _PROMPT = 0.05  # seconds; a client that goes later than that is noticed at once
 _BODILESS = (204, 304)  # which some ASGI servers hold to a length that they say
 
+_CLOSE = (b"connection", b"close")
 _CALLED = frozenset((b"host", b"origin"))
 _PORT = re.compile(r":[0-9]*\Z")
 
@@ -89,7 +91,13 @@ class Gateway:
         elif not self._is_called_rightly(scope["headers"]):
             await _answer(send, 403, b"argfit serves this machine only, by its own names\n", b"text/plain")
         else:
-            await self._relay(Request(scope, receive, path), send)
+            request = Request(scope, receive, path)
+            if request.is_odd:
+                await _answer(
+                    send, 501, b"argfit relays no coded body, and no upgrade beside one\n", b"text/plain", _CLOSE
+                )
+            else:
+                await self._relay(request, send)
 
     def _is_called_rightly(self, headers: Headers) -> bool:
         """Whether a request means this server: a page on the web may have made its own name mean this machine."""
@@ -142,12 +150,12 @@ class Gateway:
             data, headers = passed.body, passed.headers
         sent = await request.unread() if data is None else data
         back = _Back(send)
+        if exchange is not None:
+            headers = request.to_be_read(headers)
         holds = _SHORT if request.method == "POST" else 0
         answer = None
         try:
-            answer = await self._upstream.ask(
-                request.method.encode(), request.target, request.as_sent(headers), sent, holds=holds
-            )
+            answer = await self._upstream.ask(request.method.encode(), request.target, headers, sent, holds=holds)
             await self._pass_back(answer, exchange, back)
         except TimeoutError:  # an OSError, too
             await back.fail(504, reply.failed(_id_of(body), "the server does not answer"))
@@ -176,7 +184,7 @@ class Gateway:
         kind = found.get(b"content-type", b"")
         if not answer.has_body:
             if answer.status in _BODILESS:
-                headers = [one for one in headers if one[0] != b"content-length"]
+                headers = _unmeasured(headers)
             await back.start(answer.status, headers)
             await back.end(b"")
         elif answer.is_whole:
@@ -185,17 +193,25 @@ class Gateway:
                 answer.status, headers, whole if exchange is None else exchange.heard(kind, whole, monotonic())
             )
         else:
-            reader = None if exchange is None else exchange.answer(kind)
-            if reader is not None and reader.changes_length:
-                whole = await answer.rest()
-                await back.whole(answer.status, headers, reader.chunk(whole, monotonic()) + reader.end(monotonic()))
-            else:
-                await back.start(answer.status, headers)
-                while chunk := await answer.part():
-                    await back.part(chunk if reader is None else reader.chunk(chunk, monotonic()))
-                await back.end(b"" if reader is None else reader.end(monotonic()))
+            await self._stream(answer, headers, None if exchange is None else exchange.answer(kind), back)
         if exchange is not None:
             self._tell(exchange)
+
+    async def _stream(self, answer: Answer, headers: Headers, reader: Reader | None, back: "_Back") -> None:
+        """Pass an answer back part by part; one that is held begins with its end, or where it turns out too large."""
+        if reader is not None and reader.changes_length:
+            headers = _unmeasured(headers)
+        is_held = reader is not None and reader.is_held
+        if not is_held:
+            await back.start(answer.status, headers)
+        while part := await answer.part():
+            passed = part if reader is None else reader.chunk(part, monotonic())
+            if passed and is_held:
+                is_held = False
+                await back.start(answer.status, headers)
+            await back.part(passed)
+        rest = b"" if reader is None else reader.end(monotonic())
+        await (back.whole(answer.status, headers, rest) if is_held else back.end(rest))
 
     def _tell(self, exchange: Exchange) -> None:
         for line in exchange.take_logs():
@@ -223,8 +239,7 @@ class _Back:
     async def whole(self, status: int, headers: Headers, body: bytes) -> None:
         length = (b"content-length", b"%d" % len(body))
         if length not in headers:
-            headers = [one for one in headers if one[0] != b"content-length"]
-            headers.append(length)
+            headers = [*_unmeasured(headers), length]
         await self.start(status, headers)
         await self.end(body)
 
@@ -266,14 +281,18 @@ class _Watch:
             self._working.cancel()
 
 
+def _unmeasured(headers: Headers) -> Headers:
+    return [one for one in headers if one[0] != b"content-length"]
+
+
 def _id_of(body: bytes | None) -> bytes:
     message = None if body is None else read_message(body)
     return b"null" if message is None else raw_id(message.id)
 
 
-async def _answer(send: Send, status: int, body: bytes, media_type: bytes) -> None:
+async def _answer(send: Send, status: int, body: bytes, media_type: bytes, *more: tuple[bytes, bytes]) -> None:
     """Answer a request here."""
-    await _Back(send).whole(status, [(b"content-type", media_type)], body)
+    await _Back(send).whole(status, [(b"content-type", media_type), *more], body)
 
 
 def app(

@@ -1,4 +1,9 @@
-"""A request as an ASGI server hands it over: its head, as it goes on, and its body, read whole or in parts."""
+"""A request as an ASGI server hands it over: its head, as it goes on, and its body, read whole or in parts.
+
+Rules
+- The body that goes on is the one that came. In a coding that ASGI servers leave in it, it would be another (RFC 9112,
+  6.1); and of a request that also asks for another protocol, httptools takes the body for the beginning of that.
+"""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any
@@ -28,7 +33,7 @@ class Request:
         self.method: str = scope["method"]
         raw_path = (scope.get("raw_path") or quote(scope["path"]).encode()).removeprefix(
             scope.get("root_path", "").encode()
-        )
+        ) or b"/"
         query = scope["query_string"]
         self.target: bytes = b"%b?%b" % (raw_path, query) if query else raw_path
         came: Headers = scope["headers"]
@@ -36,13 +41,14 @@ class Request:
         self._length = found.get(b"content-length")
         self.has_body = b"transfer-encoding" in found or self._length not in (None, b"0")
         self.is_read = not self.has_body
+        self.is_odd = self.has_body and (b"transfer-encoding" in found or b"upgrade" in found) and _is_odd(came)
         self.is_coded = found.get(b"content-encoding", b"identity") != b"identity"
         self._accept = found.get(b"accept", b"")
         self._is_coding_asked = b"accept-encoding" in found and not (self.has_body and self.is_coded)
         self.headers = end_to_end(came, found, _OWN)
 
-    def as_sent(self, headers: Headers) -> Headers:
-        """The headers as the server gets them: where the answer is read it must not come in a coding."""
+    def to_be_read(self, headers: Headers) -> Headers:
+        """The headers as the server gets them where its answer is read, which must not come in a coding then."""
         if not self._is_coding_asked:
             return headers
         return [(name, b"identity" if name == b"accept-encoding" else value) for name, value in headers]
@@ -100,3 +106,10 @@ def end_to_end(headers: Headers, found: dict[bytes, bytes], beside: frozenset[by
         named = b",".join(value for name, value in headers if name == b"connection")
         hops |= {name.strip().lower() for name in named.split(b",")}
     return [one for one in headers if one[0] not in hops]
+
+
+def _is_odd(headers: Headers) -> bool:
+    """Whether a body is one of those that do not come as they were sent."""
+    codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
+    options = b",".join(value for name, value in headers if name == b"connection").lower().split(b",")
+    return codings not in ([], [b"chunked"]) or b"upgrade" in [one.strip() for one in options]

@@ -100,7 +100,8 @@ class Answer:
         self._edits = conversation.may_explain
         self._events = Events(LIMIT) if kind == EVENTS else None
         self._body: bytearray | None = bytearray() if kind == JSON else None
-        self.changes_length = self._edits and self._body is not None
+        self.is_held = self._edits and self._body is not None  # until its end, or until it is too large
+        self.changes_length = self._edits and self._events is not None
 
     def chunk(self, data: bytes, now: float) -> bytes:
         """A part of the answer; returns what may pass on."""
