@@ -8,7 +8,9 @@ Rules
 """
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import httptools
 import msgspec
@@ -234,7 +236,7 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> None:
         answer = self._answer
-        if answer is not None and answer.status and not self._is_framed:
+        if answer is not None and answer.status and not self._is_framed and _is_told(self.transport):
             answer.is_whole = True
             self._whole(answer)
 
@@ -335,3 +337,11 @@ def _is_sound(status: int, version: str, headers: Headers, found: dict[bytes, by
         return True
     codings = [value.lower() for name, value in headers if name == b"transfer-encoding"]
     return version == "1.1" and codings == [b"chunked"]  # RFC 9112, 6.1
+
+
+def _is_told(transport: asyncio.Transport) -> bool:
+    """Whether an end that has come is the server's: over TLS it is anyone's where TLS does not tell (RFC 9112, 9.8)."""
+    tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
+    with suppress(ssl.SSLError):
+        return tls is None or not tls.read(1)
+    return False
