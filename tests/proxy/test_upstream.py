@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import os
 import socket
 import ssl
 import struct
@@ -345,16 +346,42 @@ def test_a_line_that_would_be_two_is_no_request(run: Run, target: bytes, headers
 
 
 @pytest.mark.parametrize(
-    ("url", "target"),
+    ("url", "target", "path"),
     [
-        ("http://127.0.0.1:{}", b"/"),
-        ("http://user:secret@127.0.0.1:{}/a%20b", b"/a%20b"),
-        ("http://127.0.0.1:{}/a b/ü", b"/a%20b/%C3%BC"),
+        ("http://x", b"/", "/"),
+        ("HTTPS://[::1]:80?", b"/", "/"),
+        ("http://x:80/a%20b/", b"/a%20b/", "/a b/"),
+        ("http://bücher.example/a b/ü", b"/a%20b/%C3%BC", "/a b/ü"),
     ],
 )
-def test_a_url_may_be_spelled_in_many_ways(url: str, target: bytes) -> None:
-    upstream = Upstream(url.format(80))
-    assert upstream.target == target
+def test_a_url_may_be_spelled_in_many_ways(url: str, target: bytes, path: str) -> None:
+    upstream = Upstream(url)
+    assert (upstream.target, upstream.path) == (target, path)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://s3cret@x/mcp",
+        "http://user:s3cret@x/mcp",
+        "ftp://user:s3cret@x/mcp",
+        "http://x/mcp?key=s3cret",
+        "http://x/mcp#s3cret",
+        "http://x/mcp?key=user@s3cret",
+        "http://s3cret@[::1/mcp",
+        "user:s3cret@x",
+        "http://x:0/mcp",
+        "http://x:99999/mcp",
+        "http://[::1/mcp",
+        f"http://{'x' * 64}/mcp",
+    ],
+)
+def test_a_url_that_is_none_is_an_error_without_what_may_be_secret(url: str) -> None:
+    with pytest.raises(ValueError, match="URL") as caught:
+        Upstream(url)
+    said = str(caught.value)
+    assert "give" in said
+    assert "s3cret" not in said
 
 
 def test_a_server_has_an_address_of_either_kind(run: Run) -> None:
@@ -417,6 +444,63 @@ def test_what_https_says_is_verified(
                 with pytest.raises(UpstreamError, match="cannot be reached"):
                     await told(upstream)
                 assert server.seen == [[]] * len(server.seen)
+            upstream.close()
+
+    run(story)
+
+
+@pytest.mark.parametrize("says", [b"", b"garbage"])
+def test_what_a_server_says_or_does_before_it_is_asked_is_no_answer(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: bytes
+) -> None:
+    certificate = tmp_path / "certificate.pem"
+    write_certificate(certificate, "localhost")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+
+    async def story() -> None:
+        async def hasty(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(says)
+            writer.close()
+
+        for kind in (tls, None):
+            async with listening(hasty, tls=kind) as server:
+                upstream = Upstream(f"http{'s' if kind else ''}://localhost:{server.port}/mcp")
+                with pytest.raises(UpstreamError):
+                    await told(upstream)
+                upstream.close()
+
+    run(story)
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+def test_an_answer_over_tls_ends_with_its_connection_only_where_tls_says_so(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_told: bool
+) -> None:
+    certificate = tmp_path / "certificate.pem"
+    write_certificate(certificate, "localhost")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+
+    async def story() -> None:
+        async def ending(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await read_request(reader)
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\nfour")
+            await writer.drain()
+            if not is_told:
+                own: socket.socket = writer.get_extra_info("socket")
+                with socket.socket(fileno=os.dup(own.fileno())) as same:
+                    same.shutdown(socket.SHUT_WR)
+
+        async with listening(ending, tls=tls) as server:
+            upstream = Upstream(f"https://localhost:{server.port}/mcp")
+            if is_told:
+                assert await told(upstream) == b"four"
+            else:
+                with pytest.raises(UpstreamError):
+                    await told(upstream)
             upstream.close()
 
     run(story)

@@ -7,10 +7,11 @@ Rules
 """
 
 import asyncio
+import re
 import ssl
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from argfit.proxy.connection import Answer, Body, Connection, UpstreamError, WrongRequestError
 from argfit.wire.mirror import Headers
@@ -18,6 +19,7 @@ from argfit.wire.mirror import Headers
 CONNECT_SECONDS = 5.0
 KEPT_SECONDS = 4.0  # that a connection may rest: uvicorn and Node.js end it after 5
 _LENGTH_SAID = frozenset((b"POST", b"PUT", b"PATCH"))  # that they have no body (RFC 9110, 8.6)
+_SECRET = re.compile("[?#]")  # and all that follows
 _PATH_SAFE = "/%:@!$&'()*+,;=~"  # RFC 3986, 3.3
 
 
@@ -25,16 +27,14 @@ class Upstream:
     """One server, by its URL; raises ValueError for what is no http or https URL of one."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError(f"{url} is no URL of a server; give one as http://127.0.0.1:8000/mcp")
-        self.path = parts.path or "/"
-        self.target = quote(self.path, safe=_PATH_SAFE).encode()
-        self._host = parts.hostname.encode("idna").decode()
-        self._port = parts.port or (443 if parts.scheme == "https" else 80)
+        parts, host, port = _read(url)
+        self.target = quote(parts.path or "/", safe=_PATH_SAFE).encode()
+        self.path = unquote(self.target.decode())  # as ASGI servers read it
+        self._host = host
+        self._port = port or (443 if parts.scheme == "https" else 80)
         self._tls = _tls() if parts.scheme == "https" else None
         named = f"[{self._host}]" if ":" in self._host else self._host
-        self._named = (f"{named}:{parts.port}" if parts.port else named).encode()
+        self._named = (f"{named}:{port}" if port else named).encode()
         self._resting: list[Connection] = []
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -99,6 +99,21 @@ class Upstream:
         except OSError:
             raise UpstreamError("the server cannot be reached") from None
         return made
+
+
+def _read(url: str) -> tuple[SplitResult, str, int | None]:
+    """A URL's parts, its host as it is asked for, and its port; what may be a secret is in no error."""
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").encode("idna").decode(), parts.port
+    except ValueError:  # of which UnicodeError is one
+        parts, host, port = SplitResult("", "", "", "", ""), "", 0
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("the server's URL holds credentials; give it without, they are for its clients to send")
+    if parts.scheme not in ("http", "https") or not host or port == 0 or parts.query or parts.fragment:
+        shown = _SECRET.split(url)[0].rpartition("@")[2]
+        raise ValueError(f"{shown} is no URL of a server; give one as http://127.0.0.1:8000/mcp")
+    return parts, host, port
 
 
 def _tls() -> ssl.SSLContext:
