@@ -160,3 +160,21 @@ def test_what_is_written_goes_at_once_on_every_event_loop(host: str) -> None:
                 assert await delays is False
 
     run(story())
+
+
+@pytest.mark.parametrize(
+    ("host", "more", "names"),
+    [
+        ("127.0.0.1", [], {"localhost", "127.0.0.1", "[::1]"}),
+        ("127.0.0.2", [], {"localhost", "127.0.0.1", "[::1]", "127.0.0.2"}),
+        ("LocalHost", ["Farm.example"], {"localhost", "127.0.0.1", "[::1]", "farm.example"}),
+        ("0:0:0:0:0:0:0:1", [], {"localhost", "127.0.0.1", "[::1]", "[0:0:0:0:0:0:0:1]"}),
+        ("10.0.0.1", ["farm.example"], {"localhost", "127.0.0.1", "[::1]", "10.0.0.1", "farm.example"}),
+        ("::", [], None),
+        ("farm.example", [], None),
+    ],
+)
+def test_on_any_address_of_this_machine_alone_it_answers_by_its_own_names(
+    host: str, more: list[str], names: set[str] | None
+) -> None:
+    assert serve._hosts(host, more) == names  # noqa: SLF001

@@ -12,6 +12,7 @@ import argparse
 import signal
 import socket
 from contextlib import suppress
+from ipaddress import ip_address
 
 from argfit.cli.options import add_formats, add_on_misfit, add_repair, add_schema_wait, add_strip, gathered
 from argfit.cli.say import say, shown
@@ -167,5 +168,9 @@ def _count(text: str) -> int:
 
 def _hosts(host: str, more: list[str]) -> frozenset[str] | None:
     """The names by which it may be called; None for any. On this machine only its own: DNS can be rebound."""
-    is_local = host in (LOOPBACK, "localhost", "::1")
-    return frozenset(("localhost", "127.0.0.1", "[::1]", *map(str.lower, more))) if is_local or more else None
+    own = f"[{host}]" if ":" in host else host.lower()
+    try:
+        is_local = ip_address(host).is_loopback
+    except ValueError:
+        is_local = own == "localhost"
+    return frozenset(("localhost", "127.0.0.1", "[::1]", own, *map(str.lower, more))) if is_local or more else None
