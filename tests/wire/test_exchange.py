@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from tests.wire.pieces import WAYS, Cut
 from tests.wire.script import EXPLAIN, REFUSE, TOKEN
@@ -139,7 +140,7 @@ def test_news_beside_the_answer_to_a_right_call_is_heard() -> None:
         assert isinstance(later, Ask) is asks
 
 
-@pytest.mark.parametrize("state", ["s", None])
+@pytest.mark.parametrize("state", ["s", "\ud800" + "x" * 100_000, None])
 def test_a_state_in_the_answer_to_a_right_call_is_carried(state: str | None) -> None:
     memory = listed()
     exchange = Exchange(EXPLAIN, memory)
@@ -147,7 +148,15 @@ def test_a_state_in_the_answer_to_a_right_call_is_carried(state: str | None) -> 
     result: dict[str, Any] = {"resultType": "inputRequired", "requestState": state} if state else {"content": []}
     answer = encoded({"jsonrpc": "2.0", "id": 2, "result": result})
     assert exchange.heard(JSON, answer, 0.0) == answer
-    assert list(memory.legs) == ([state] if state else [])
+    assert len(memory.legs) == (state is not None)
+    assert all(type(kept) is int for kept in memory.legs)  # however long it is
+    if state:
+        schema = msgspec.Raw(encoded({"tools": [{"name": "goto", "inputSchema": {"type": "object"}}]}))
+        memory.tools.learn(schema, 0, 0.0)  # which would have 5.0 as it is
+        params = {"name": "goto", "arguments": {"line": 5.0}, "requestState": state}
+        leg = encoded({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params})
+        passed = Exchange(EXPLAIN, memory).request(leg, NO_HEADERS, 0.0)
+        assert passed == Passed(leg.replace(b"5.0", b"5"), NO_HEADERS)
 
 
 @pytest.mark.parametrize(("verbose", "lines"), [(True, 1), (False, 0)])

@@ -82,7 +82,7 @@ class Memory:
         self.tools = Tools(engines or Engines(settings.strip, settings.repairs, settings.formats))
         self.asking = Asking(self.tools, token, greets=greets)
         self.explaining = Explaining()
-        self.legs: OrderedDict[str, _Open] = OrderedDict()
+        self.legs: OrderedDict[int, _Open] = OrderedDict()  # by the hash of a state, which may be long and secret
 
 
 class Conversation:
@@ -206,7 +206,7 @@ class Conversation:
 
     def _leg_of(self, call: Call) -> _Open | None:
         """The call that this one goes on with, where the server gave it a state to carry."""
-        return None if call.request_state is None else self._legs.get(call.request_state)
+        return None if call.request_state is None else self._legs.get(hash(call.request_state))
 
     def _engine_for(self, call: Call, now: float) -> Engine | None:
         leg = self._leg_of(call)
@@ -279,7 +279,7 @@ class Conversation:
     def _call_answered(self, opened: _Open, message: Message, line: bytes) -> bytes:
         result = result_of(message)
         if isinstance(result.request_state, str):
-            keep(self._legs, result.request_state, opened)
+            keep(self._legs, hash(result.request_state), opened)
         if self._settings.verbose and result.is_error is True:
             self.logs.append(record.refused(opened.tool))
         if opened.misfit is None:
