@@ -11,6 +11,7 @@ from tests.proxy.running import PATIENCE
 
 from argfit.core.text import encoded
 from argfit.proxy.http import app
+from argfit.proxy.incoming import Incoming
 from argfit.wire.conversation import Settings
 
 
@@ -120,7 +121,9 @@ async def serving(application: Any) -> AsyncIterator[int]:
     )  # so that asyncio sets TCP_NODELAY
     listening.bind(("127.0.0.1", 0))
     listening.listen()
-    config = uvicorn.Config(application, log_level="critical", date_header=False, server_header=False, ws="none")
+    config = uvicorn.Config(  # as argfit serve has it
+        application, http=Incoming, ws="none", log_level="critical", date_header=False, server_header=False
+    )
     server = uvicorn.Server(config)
     task = asyncio.ensure_future(server.serve([listening]))
     try:

@@ -102,9 +102,12 @@ def run(options: argparse.Namespace) -> int:
 def _config(options: argparse.Namespace) -> Any:
     import uvicorn
 
+    from argfit.proxy.incoming import Incoming
+
     return uvicorn.Config(
         _Application(options),
         factory=True,
+        http=Incoming,
         ws="none",  # an upgrade is not for this connection's other end: the request goes on as what else it is
         workers=options.workers,
         root_path=options.root_path,

@@ -1,0 +1,36 @@
+"""A client's connection: uvicorn's, with a bound on what is no body, which uvicorn reads on httptools without one."""
+
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+LONGEST_HEAD = 2**17  # bytes, and of whatever else comes that is no body: trailers, chunks' extensions
+_TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+
+class Incoming(HttpToolsProtocol):
+    """The protocol of a connection, for `uvicorn.Config(http=...)`."""
+
+    _unread = 0  # bytes since the last that were a part of a body
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, unless that is too much (RFC 6585, 5); half an answer stays half of one."""
+        self._unread += len(data)
+        super().data_received(data)
+        if self._unread > LONGEST_HEAD and not self.transport.is_closing():
+            cycle: Any = self.cycle  # None before the first request
+            if cycle is None or cycle.response_complete:
+                self.transport.write(_TOO_LONG)
+                self.transport.close()
+            else:
+                self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        """A head is whole."""
+        self._unread = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of a body has come."""
+        self._unread = 0
+        super().on_body(body)
