@@ -36,6 +36,16 @@ def test_a_head_that_is_too_long_is_refused_before_its_end(request_: bytes) -> N
     run(story())
 
 
+def test_what_is_not_http_is_refused() -> None:
+    async def story() -> None:
+        async with upstream(plain) as server, relayed(server.port) as own, connected(own) as client:
+            status, headers, body = await client.ask(b"garbage\r\n\r\n")
+            assert (status, headers["connection"], body) == (400, "close", b"Invalid HTTP request received.")
+            assert await client.reader.read() == b""
+
+    run(story())
+
+
 @pytest.mark.parametrize("beside", [b"4;" + LONG, b"0\r\nx: " + LONG], ids=["extension", "trailer"])
 def test_what_is_too_long_beside_a_body_ends_the_connection(beside: bytes) -> None:
     async def story() -> None:
@@ -48,7 +58,8 @@ def test_what_is_too_long_beside_a_body_ends_the_connection(beside: bytes) -> No
     run(story())
 
 
-def test_what_is_too_long_after_a_request_leaves_half_of_its_answer() -> None:
+@pytest.mark.parametrize("after", [HEAD + b"x: " + LONG, b"garbage\r\n\r\n"], ids=["long", "garbage"])
+def test_what_cannot_be_read_after_a_request_leaves_half_of_its_answer(after: bytes) -> None:
     async def story() -> None:
         async def streaming(seen: Seen, writer: asyncio.StreamWriter) -> None:
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: hello\n\n")
@@ -58,7 +69,7 @@ def test_what_is_too_long_after_a_request_leaves_half_of_its_answer() -> None:
             client.writer.write(b"GET /mcp HTTP/1.1\r\nhost: x\r\n\r\n")
             await client.head()
             assert await client.chunk() == b": hello\n\n"
-            client.writer.write(HEAD + b"x: " + LONG)
+            client.writer.write(after)
             with suppress(ConnectionResetError):
                 assert await client.reader.read() == b""
             await server.gone.wait()

@@ -6,6 +6,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LONGEST_HEAD = 2**17  # bytes, and of whatever else comes that is no body: trailers, chunks' extensions
 _TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+_BAD = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b"
 
 
 class Incoming(HttpToolsProtocol):
@@ -14,16 +15,24 @@ class Incoming(HttpToolsProtocol):
     _unread = 0  # bytes since the last that were a part of a body
 
     def data_received(self, data: bytes) -> None:
-        """Read on, unless that is too much (RFC 6585, 5); half an answer stays half of one."""
+        """Read on, unless that is too much (RFC 6585, 5)."""
         self._unread += len(data)
         super().data_received(data)
         if self._unread > LONGEST_HEAD and not self.transport.is_closing():
-            cycle: Any = self.cycle  # None before the first request
-            if cycle is None or cycle.response_complete:
-                self.transport.write(_TOO_LONG)
-                self.transport.close()
-            else:
-                self.transport.abort()
+            self._refuse(_TOO_LONG)
+
+    def send_400_response(self, msg: str) -> None:
+        """What has come is not HTTP."""
+        self._refuse(_BAD % (len(msg), msg.encode()))
+
+    def _refuse(self, answer: bytes) -> None:
+        """Say so, and end the connection; half an answer stays half of one."""
+        cycle: Any = self.cycle  # None before the first request
+        if cycle is None or cycle.response_complete:
+            self.transport.write(answer)
+            self.transport.close()
+        else:
+            self.transport.abort()
 
     def on_headers_complete(self) -> None:
         """A head is whole."""
