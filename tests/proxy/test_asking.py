@@ -91,3 +91,31 @@ def test_a_listing_that_is_begun_anew_takes_the_place_of_one_that_is_late() -> N
             await server.gone.wait()
 
     run(story())
+
+
+def test_a_listing_that_comes_to_nothing_again_and_again_is_left_alone_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story() -> None:
+        async def refusing(seen: Seen, writer: asyncio.StreamWriter) -> None:
+            if is_listing(seen) and refuses:
+                writer.write(b"HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n")
+            else:
+                await plain(seen, writer)
+
+        async with upstream(refusing) as server, relayed(server.port) as own, connected(own) as client:
+            asked = []
+            for _ in range(6):
+                await client.ask(post(call(), "authorization: one"))
+                asked.append(sum(map(is_listing, server.seen)))
+            assert asked == [1, 2, 2, 2, 2, 2]
+            await client.ask(post(call(), "authorization: two"))
+            assert sum(map(is_listing, server.seen)) == 3
+            refuses.clear()
+            now[0] += asking._SHORTEST_REST  # noqa: SLF001
+            await client.ask(post(call(), "authorization: one"))
+            assert server.seen[-1].body == call('{"line":5}')
+
+    refuses, now = ["them"], [1e6]
+    monkeypatch.setattr(asking, "monotonic", lambda: now[0])
+    run(story())

@@ -15,6 +15,8 @@ from argfit.wire.message import Message, id_of, read_message
 from argfit.wire.mirror import Headers
 
 LISTING_SECONDS = 300.0  # for a page of a listing to its end: a stream of events that says nothing has none
+_SHORTEST_REST, _LONGEST_REST = 1.0, 60.0  # seconds between listings that come to nothing
+_NEVER = (0.0, 0.0)
 
 
 class Questions:
@@ -23,12 +25,19 @@ class Questions:
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
         self._going: WeakKeyDictionary[Memory, asyncio.Task[None]] = WeakKeyDictionary()
+        self._failed: WeakKeyDictionary[Memory, tuple[float, float]] = (
+            WeakKeyDictionary()
+        )  # until when, and for how long
 
     async def answered(self, memory: Memory, question: bytes, target: bytes, headers: Headers, seconds: float) -> None:
         """Have the tools listed, as one who sends these headers to this target, or wait for whoever has.
 
         Waits for so many seconds. A question begins a listing anew: one that still goes on is of no use to anyone.
+        Where listings came to nothing one after the other, none is begun for a while.
         """
+        if question and monotonic() < self._failed.get(memory, _NEVER)[0]:
+            memory.asking.failed()
+            return
         going = self._going.get(memory)
         if going is None or question:
             if going is not None:
@@ -56,6 +65,14 @@ class Questions:
         finally:
             if self._going.get(memory) is asyncio.current_task():  # what is still open comes to nothing
                 memory.asking.failed()
+                self._remember(memory, failed=bool(question))
+
+    def _remember(self, memory: Memory, *, failed: bool) -> None:
+        """Once may be bad luck; a listing that is refused, or too large, is so the next time, too."""
+        last = self._failed.pop(memory, None)
+        if failed:
+            rest = 0.0 if last is None else min(max(_SHORTEST_REST, last[1] * 2), _LONGEST_REST)
+            self._failed[memory] = (monotonic() + rest, rest)
 
     async def _post(self, memory: Memory, question: bytes, target: bytes, headers: Headers) -> Message | None:
         """The answer to one question; None where there is none."""
