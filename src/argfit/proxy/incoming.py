@@ -28,11 +28,11 @@ class Incoming(HttpToolsProtocol):
     def _refuse(self, answer: bytes) -> None:
         """Say so, and end the connection; half an answer stays half of one."""
         cycle: Any = self.cycle  # None before the first request
-        if cycle is None or cycle.response_complete:
+        if cycle is not None and cycle.response_started and not cycle.response_complete:
+            self.transport.abort()
+        else:
             self.transport.write(answer)
             self.transport.close()
-        else:
-            self.transport.abort()
 
     def on_headers_complete(self) -> None:
         """A head is whole."""
