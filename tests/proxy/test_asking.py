@@ -111,8 +111,12 @@ def test_a_listing_that_comes_to_nothing_again_and_again_is_left_alone_for_a_whi
             assert asked == [1, 2, 2, 2, 2, 2]
             await client.ask(post(call(), "authorization: two"))
             assert sum(map(is_listing, server.seen)) == 3
+            for rest, times in ((1.0, 4), (1.0, 4), (1.0, 5), (3.0, 5), (1.0, 6)):
+                now[0] += rest
+                await client.ask(post(call(), "authorization: one"))
+                assert sum(map(is_listing, server.seen)) == times
             refuses.clear()
-            now[0] += asking._SHORTEST_REST  # noqa: SLF001
+            now[0] += asking._LONGEST_REST  # noqa: SLF001
             await client.ask(post(call(), "authorization: one"))
             assert server.seen[-1].body == call('{"line":5}')
 

@@ -2,13 +2,15 @@
 
 import asyncio
 from contextlib import suppress
+from typing import Any
 
 import pytest
-from tests.proxy.http_ends import Seen, answer, connected, post, relayed, run, upstream
+from tests.proxy.http_ends import Seen, answer, connected, post, relayed, run, serving, upstream
 from tests.proxy.test_http import call, listing, plain
 from tests.wire.pieces import WAYS, Cut
 
 from argfit.core.text import encoded
+from argfit.proxy.http import app
 from argfit.wire.conversation import Settings
 from argfit.wire.exchange import LIMIT, as_event
 
@@ -193,5 +195,22 @@ def test_an_answer_may_come_in_a_coding_where_nobody_reads_it(path: str, codings
         async with upstream(plain) as server, relayed(server.port) as own, connected(own) as client:
             await client.ask(post(call(), "accept-encoding: gzip, br", path=path))
             assert server.seen[-1].header("accept-encoding") == codings
+
+    run(story())
+
+
+@pytest.mark.parametrize(
+    ("path", "target"), [("/gw", "/"), ("/gw?a=b", "/?a=b"), ("/gw/", "/"), ("/gw/%2F//x", "/%2F//x")]
+)
+def test_a_path_goes_on_as_it_stands_under_the_root(path: str, target: str) -> None:
+    async def story() -> None:
+        async def mounted(scope: Any, receive: Any, send: Any) -> None:
+            await gateway({**scope, "root_path": "/gw"}, receive, send)
+
+        async with upstream(plain) as server:
+            gateway = app(f"http://127.0.0.1:{server.port}/mcp")
+            async with serving(mounted) as own, connected(own) as client:
+                await client.ask(post(call(), path=path))
+            assert [seen.target for seen in server.seen] == [target]
 
     run(story())
