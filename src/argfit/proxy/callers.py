@@ -18,55 +18,22 @@ CALLERS = 1_000  # that are remembered: the ones that were heard of last
 
 # What is about one request: its body, the answer that is wanted, the page it is from, its trace, its proof (RFC 9449).
 _PASSING = frozenset(
-    (
-        *(
-            b"accept",
-            b"accept-charset",
-            b"accept-encoding",
-            b"accept-language",
-            b"cache-control",
-            b"date",
-            b"dnt",
-            b"dpop",
-        ),
-        *(
-            b"idempotency-key",
-            b"last-event-id",
-            b"mcp-method",
-            b"mcp-name",
-            b"origin",
-            b"pragma",
-            b"prefer",
-            b"priority",
-        ),
-        *(
-            b"range",
-            b"referer",
-            b"via",
-            b"b3",
-            b"baggage",
-            b"cf-ray",
-            b"correlation-id",
-            b"request-id",
-            b"sentry-trace",
-        ),
-        *(
-            b"traceparent",
-            b"tracestate",
-            b"uber-trace-id",
-            b"x-amz-cf-id",
-            b"x-amzn-trace-id",
-            b"x-cloud-trace-context",
-        ),
-        *(b"x-correlation-id", b"x-queue-start", b"x-request-id", b"x-request-start"),
-    )
+    b"accept accept-charset accept-encoding accept-language cache-control date dnt dpop idempotency-key last-event-id"
+    b" mcp-method mcp-name origin pragma prefer priority range referer via"
+    b" b3 baggage cf-ray correlation-id request-id sentry-trace traceparent tracestate uber-trace-id"
+    b" x-amz-cf-id x-amzn-trace-id x-cloud-trace-context x-queue-start x-request-start".split()
 )
 _PASSING_KINDS = (b"content-", b"if-", b"mcp-param-", b"sec-", b"x-b3-", b"x-datadog-")
+_PASSING_ENDS = (b"-correlation-id", b"-request-id", b"-span-id", b"-trace-id")
 
 
 def who(headers: Headers) -> Headers:
     """Those headers of a request that may say who calls."""
-    return [one for one in headers if one[0] not in _PASSING and not one[0].startswith(_PASSING_KINDS)]
+    return [
+        one
+        for one in headers
+        if one[0] not in _PASSING and not one[0].startswith(_PASSING_KINDS) and not one[0].endswith(_PASSING_ENDS)
+    ]
 
 
 class Callers:
