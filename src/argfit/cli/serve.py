@@ -43,7 +43,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a further name that it may be called by; on this machine's own address only its own are, else any",
     )
     parser.add_argument(
-        "--root-path", metavar="PATH", default="", help="the path under which a reverse proxy serves it"
+        "--root-path",
+        metavar="PATH",
+        default="",
+        help="the path under which a reverse proxy serves it, whether it leaves that on or not",
     )
     parser.add_argument("--tls-cert", metavar="FILE", help="the certificate to serve https with")
     parser.add_argument("--tls-key", metavar="FILE", help="its key")
@@ -110,7 +113,6 @@ def _config(options: argparse.Namespace) -> Any:
         http=Incoming,
         ws="none",  # an upgrade is not for this connection's other end: the request goes on as what else it is
         workers=options.workers,
-        root_path=options.root_path,
         ssl_certfile=options.tls_cert,
         ssl_keyfile=options.tls_key,
         log_level="critical",
@@ -139,7 +141,15 @@ class _Application:
         settings = Settings(chosen.on_misfit, frozenset(chosen.strip), chosen.verbose, repairs, formats)
         log = to_stderr() if chosen.verbose else lambda line: None
         hosts = _hosts(chosen.host, chosen.allow_host)
-        return app(chosen.to, settings, schema_wait=chosen.schema_wait, hosts=hosts, log=log)
+        gateway = app(chosen.to, settings, schema_wait=chosen.schema_wait, hosts=hosts, log=log)
+        root = "/" + chosen.root_path.strip("/")
+
+        async def under_root(scope: Any, receive: Any, send: Any) -> None:
+            # some proxies cut off the path under which they serve, and some leave it on
+            is_left_on = scope["type"] == "http" and scope["path"].startswith(f"{root}/")
+            await gateway({**scope, "root_path": root} if is_left_on else scope, receive, send)
+
+        return gateway if root == "/" else under_root
 
 
 def _listening(host: str, port: int) -> socket.socket:
