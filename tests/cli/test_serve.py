@@ -109,6 +109,42 @@ def test_a_call_that_is_open_when_it_is_told_to_end_is_answered(workers: str) ->
     run(story())
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        b"GET /mcp HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nhost: localhost\r\nmcp-method: subscriptions/listen\r\ncontent-length: 0\r\n\r\n",
+    ],
+    ids=["GET", "subscriptions/listen"],
+)
+def test_a_stream_of_news_holds_up_no_end(asked: bytes) -> None:
+    async def story() -> None:
+        async def news(seen: Seen, writer: asyncio.StreamWriter) -> None:
+            head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+            writer.write(head + b"9\r\n: hello\n\n\r\n")
+            await asyncio.Event().wait()
+
+        async with upstream(news) as server:
+            words = (*SERVE, "--to", f"http://127.0.0.1:{server.port}/mcp", "--port", "0")
+            process = await asyncio.create_subprocess_exec(*words, stderr=subprocess.PIPE)
+            try:
+                assert process.stderr is not None
+                port = int((await process.stderr.readline()).rpartition(b":")[2].partition(b"/")[0])
+                async with connected(port) as client:
+                    client.writer.write(asked)
+                    await client.reader.readuntil(b"hello")
+                    process.send_signal(signal.SIGTERM)
+                    async with asyncio.timeout(serve.DRAIN / 2):
+                        assert (await process.wait(), await process.stderr.read()) == (0, b"")
+                    assert b"0\r\n\r\n" not in await client.reader.read()  # half a stream is not ended as a whole
+            finally:
+                if process.returncode is None:
+                    process.kill()
+                    await process.wait()
+
+    run(story())
+
+
 async def refused(port: int) -> None:
     """Wait until nobody takes connections at a port."""
     with suppress(ConnectionRefusedError, ConnectionResetError):  # the latter in the moment in which it stops

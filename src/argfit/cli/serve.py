@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SUMMARY = "a streamable HTTP MCP server behind argfit"
 LOOPBACK = "127.0.0.1"
 _MOST_WORKERS = 256
-_DRAIN = 30  # seconds that open calls have to end
+DRAIN = 30  # seconds that open calls have to end
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +120,7 @@ def _config(options: argparse.Namespace) -> Any:
         date_header=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=_DRAIN,
+        timeout_graceful_shutdown=DRAIN,
     )
 
 

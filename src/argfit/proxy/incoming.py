@@ -1,4 +1,4 @@
-"""A client's connection: uvicorn's, with a bound on what is no body, which uvicorn reads on httptools without one."""
+"""A client's connection: uvicorn's, with a bound on what is no body, and an end for streams that have none."""
 
 from typing import Any
 
@@ -34,6 +34,13 @@ class Incoming(HttpToolsProtocol):
             self.transport.write(answer)
             self.transport.close()
 
+    def shutdown(self) -> None:
+        """End when what is open is answered; a stream of news has no end of its own, and its client opens it again."""
+        super().shutdown()
+        cycle: Any = self.cycle  # None before the first request
+        if cycle is not None and _asks_for_news(cycle.scope):
+            self.transport.close()
+
     def on_headers_complete(self) -> None:
         """A head is whole."""
         self._unread = 0
@@ -43,3 +50,10 @@ class Incoming(HttpToolsProtocol):
         """A part of a body has come."""
         self._unread = 0
         super().on_body(body)
+
+
+def _asks_for_news(scope: Any) -> bool:
+    """Whether a request is for what a server will have to say: a GET of events, or `subscriptions/listen`."""
+    said = dict(scope["headers"])
+    is_stream = scope["method"] == "GET" and b"text/event-stream" in said.get(b"accept", b"")
+    return is_stream or said.get(b"mcp-method") == b"subscriptions/listen"
