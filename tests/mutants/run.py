@@ -272,13 +272,16 @@ MUTATIONS = [
     ),
     Mutation("the problems as data are left out", REFUSAL, "        PROBLEMS: [\n", '        PROBLEMS + "x": [\n'),
     Mutation(
-        "one listing is kept for all callers", LOW, "return None if token is None else token.token", "return None"
+        "one listing is kept for all callers",
+        LOW,
+        "return None if user is None else user.access_token.token",
+        "return None",
     ),
     Mutation(
         "the binder reads all text as JSON again",
         MCP,
-        "model.model_validate(as_read)",
-        "model.model_validate(self.binder.pre_parse_json(as_read))",
+        "model.model_validate(arguments)",
+        "model.model_validate(self.binder.pre_parse_json(arguments))",
     ),
     Mutation(
         "FastMCP's binder is asked strictly",

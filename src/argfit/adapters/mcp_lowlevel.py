@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from mcp.server import Server
-from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 from pydantic import BaseModel
@@ -85,7 +85,8 @@ class OfLowlevel(Guard):
                     refused = await self._refused(call, params)
                     if refused is not None:
                         return refused
-                return _sendable(await handler(ctx, params))
+                result = await handler(ctx, params)
+                return result if type(result) is CallToolResult and _is_plain(result) else _sendable(result)
             except MCPError:
                 raise
             except Exception:  # noqa: BLE001 - logged with its traceback
@@ -171,11 +172,15 @@ def _tools_of(listed: Any) -> dict[str, _Listed]:
     return found
 
 
+def _is_plain(result: CallToolResult) -> bool:
+    """Whether a result holds nothing but what its model has checked."""
+    return result.structured_content is None and not result.meta
+
+
 def _sendable(result: Any) -> Any:
     """A handler's result; TypeError where the SDK would not even look at it, ValueError where it cannot write it."""
-    if type(result) is CallToolResult or isinstance(result, BaseModel):  # to ask for any model costs as much as to fit
-        if getattr(result, "structured_content", None) is not None or getattr(result, "meta", None):
-            result.model_dump_json()
+    if isinstance(result, BaseModel):
+        result.model_dump_json()
         return result
     if isinstance(result, dict):
         to_json(result)
@@ -186,5 +191,5 @@ def _sendable(result: Any) -> Any:
 
 
 def _caller() -> Any:
-    token = get_access_token()
-    return None if token is None else token.token
+    user = auth_context_var.get()
+    return None if user is None else user.access_token.token

@@ -85,7 +85,7 @@ class _Bound(dict[str, Any]):
         if fit is not None:
             self._as_sdk |= {str(problem.path[0]) for problem in fit.problems if problem.path}
         try:
-            self.made = self._bind(self, self._as_sdk)
+            self.made = self._bind(fitted, self._as_sdk)
         except ValidationError:
             raise
         except Exception as error:  # noqa: BLE001 - raised again where the SDK binds, so that it is the SDK's to log
@@ -93,9 +93,10 @@ class _Bound(dict[str, Any]):
 
     def _bind(self, arguments: dict[str, Any], as_sdk: Collection[str]) -> dict[str, Any]:
         """Bind arguments, of which the SDK reads some as JSON: what does not fit as it is, and what nobody judged."""
-        as_text = {name: part for name, part in arguments.items() if name in as_sdk}
-        as_read = {**arguments, **self.binder.pre_parse_json(as_text)} if as_text else dict(arguments)
-        return self.binder.arg_model.model_validate(as_read).model_dump_one_level()
+        if as_sdk:
+            as_text = {name: part for name, part in arguments.items() if name in as_sdk}
+            arguments = {**arguments, **self.binder.pre_parse_json(as_text)}
+        return self.binder.arg_model.model_validate(arguments).model_dump_one_level()
 
     def taken(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """What they were bound to, anew each time; and with what somebody made of them on the way."""
@@ -104,14 +105,14 @@ class _Bound(dict[str, Any]):
                 name for name, part in arguments.items() if name not in self.was or not same(part, self.was[name])
             }
             try:
-                return self._bind(arguments, others | self._as_sdk)
+                return self._bind(dict(arguments), others | self._as_sdk)
             except ValidationError as error:
                 self.altered = dict(arguments), error
                 raise
         if self.error is not None:
             raise self.error
         made, self.made = self.made, None
-        return self._bind(self, self._as_sdk) if made is None else made
+        return self._bind(dict(self), self._as_sdk) if made is None else made
 
 
 # The arguments of a call that its author's own code runs, which may hand on others that it made of them.
@@ -187,7 +188,11 @@ class _OfMcpServer(Guard):
             tool = self._tool_manager.get_tool(name)
             if tool is None:
                 return await self._run_tool(name, arguments, context, *args, **kwargs)
-            bound = await self._bind(tool, arguments, call)
+            guarded = self._guarded(tool)
+            fit = None
+            if call.odd or guarded.binders_own or type(arguments) is not dict or not guarded.is_right(arguments):
+                fit = await fitted(call, guarded, dict(arguments))
+            bound = self._bound(tool, guarded, arguments, fit, call)
             if bound.was is None:
                 return await self._run_tool(name, bound, context, *args, **kwargs)
             return await self._run_as_its_author(
@@ -238,14 +243,10 @@ class _OfMcpServer(Guard):
         # an author's `call_tool` may hand on a call without the context that it came with
         return call if self._is_seen_outside and call.came and call.is_to(tool) else None
 
-    async def _bind(self, tool: Tool, arguments: dict[str, Any], call: Call) -> _Bound:
-        """The arguments of a call that may run, bound; raises `_Misfit` where it may not."""
-        guarded = self._guarded(tool)
-        fit = None
-        if call.odd or guarded.binders_own or type(arguments) is not dict or not guarded.is_right(arguments):
-            fit = await fitted(call, guarded, dict(arguments))
-            if guarded.decides(fit):
-                raise self._misfit(tool, guarded, fit, call)
+    def _bound(self, tool: Tool, guarded: Guarded, arguments: dict[str, Any], fit: Fit | None, call: Call) -> _Bound:
+        """The arguments of a call that may run, bound; raises `_Misfit` where it may not. What is right has no fit."""
+        if fit is not None and guarded.decides(fit):
+            raise self._misfit(tool, guarded, fit, call)
         try:
             bound = _Bound(arguments if fit is None else fit.arguments, guarded, fit, tool.fn_metadata)
         except ValidationError as error:
