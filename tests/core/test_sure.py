@@ -91,6 +91,9 @@ def test_plain_calls_are_sure(schema: Any, value: Any) -> None:
         ({"properties": {"n": {"type": "integer", "minimum": 2**60}}}, {"n": 2**61}),
         ({"allOf": [{"properties": {"n": INTEGER}}]}, {"n": 5}),
         (True, "text"),
+        ({"anyOf": [{"type": "string"}, {"type": "object"}]}, "text"),
+        ({"$ref": "#/$defs/t", "$defs": {"t": {"type": "string"}}}, "text"),
+        ({"enum": ["text"]}, "text"),
     ],
     ids=str,
 )

@@ -52,12 +52,12 @@ class Engine(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def sure(self) -> Sure | None:
         """The shortest way; None where it would never be sure."""
-        return sure(self.plan, plain=self.plain)
+        return None if self.strip else sure(self.plan, plain=self.plain)
 
     def is_sure(self, arguments: Any) -> bool:
         """Whether arguments are certainly right, by the shortest way."""
         sure = self.sure
-        return sure is not None and type(arguments) is dict and not self.strip and sure(arguments)
+        return sure is not None and sure(arguments)
 
     def is_right(self, arguments: Any) -> bool:
         """Whether arguments are valid, and certainly nothing of them is to be spelled otherwise or left out."""

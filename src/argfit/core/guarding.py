@@ -76,6 +76,8 @@ class Guarded:
         self.engine = compile_engine(judged, (), rules.repairs, rules.formats)
         self._told = compile_engine(schema) if binders_own else self.engine
         self._renaming = compile_engine(closed, (), rules.repairs, rules.formats) if closed is not published else None
+        self._judging = self._renaming or self.engine
+        self._sure = self._judging.sure
 
     def fit(self, sent: Any) -> Fit:
         """Fit what was sent; with the contract `binder` a misfit is not the last word."""
@@ -111,8 +113,10 @@ class Guarded:
 
     def is_right(self, arguments: Any) -> bool:
         """Whether arguments certainly need no change, and are valid: what most calls are, and the shortest way."""
+        if self._sure is not None and self._sure(arguments):
+            return True
         try:
-            return (self._renaming or self.engine).is_right(arguments)
+            return self._judging.is_right(arguments)
         except RecursionError:  # too deep for the judge, or a value that is no JSON
             return False
 

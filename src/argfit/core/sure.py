@@ -41,11 +41,13 @@ class _NotSure(Exception):
 
 
 def sure(plan: Plan, *, plain: bool = False) -> Sure | None:
-    """Compile the shortest way; None where it would never be sure. `plain`: `plain-number` is on."""
+    """Compile the shortest way for arguments; None where it would never be sure. `plain`: `plain-number` is on."""
     try:
-        return _Maker(plan, plain=plain).of("#", in_union=False)
+        look = _Maker(plan, plain=plain).of("#", in_union=False)
     except (_NotSure, RecursionError):
         return None
+    root = plan.nodes["#"]
+    return _of_kind(dict, look) if root.refs or root.any_of else look
 
 
 def _never(value: Any) -> bool:
@@ -105,6 +107,8 @@ class _Maker:
             kinds.discard(float)
         if not node.types:
             kinds.discard(float)
+        if node.at == "#":  # arguments are an object
+            kinds &= {dict}
         looks: dict[type, Sure | None] = dict.fromkeys(kinds & _PLAIN)
         if node.members is not None:
             if not all(isinstance(one, str) for one in node.members):
@@ -122,10 +126,10 @@ class _Maker:
                 looks[list] = _each(anything if node.items is None else self._or_never(node.items, in_union=in_union))
         if not looks:
             raise _NotSure
-        if len(looks) == 1:
-            ((kind, look),) = looks.items()
-            return _of_kind(kind, look)
-        return _of_kinds(looks)
+        if len(looks) > 1:
+            return _of_kinds(looks)
+        ((kind, look),) = looks.items()
+        return look if look is not None and kind in (dict, list) else _of_kind(kind, look)
 
     def _members(self, node: Node, *, in_union: bool) -> Sure:
         named = {name: self._or_never(at, in_union=in_union) for name, at in node.properties.items()}
@@ -176,6 +180,8 @@ def _of_kinds(looks: Mapping[type, Sure | None]) -> Sure:
 
 def _object(named: dict[str, Sure], rest: Sure, required: tuple[str, ...]) -> Sure:
     def is_sure(value: Any) -> bool:
+        if type(value) is not dict:
+            return False
         for name in required:
             if name not in value:
                 return False
@@ -189,6 +195,8 @@ def _object(named: dict[str, Sure], rest: Sure, required: tuple[str, ...]) -> Su
 
 def _each(look: Sure) -> Sure:
     def is_sure(value: Any) -> bool:
+        if type(value) is not list:
+            return False
         for part in value:  # noqa: SIM110 - as above
             if not look(part):
                 return False
