@@ -8,6 +8,7 @@ Rules
 
 import os
 from collections import OrderedDict
+from functools import lru_cache
 from hashlib import blake2b
 
 from argfit.wire.conversation import Memory, Settings
@@ -23,17 +24,19 @@ _PASSING = frozenset(
     b" b3 baggage cf-ray correlation-id request-id sentry-trace traceparent tracestate uber-trace-id"
     b" x-amz-cf-id x-amzn-trace-id x-cloud-trace-context x-queue-start x-request-start".split()
 )
+_LONG = 64  # bytes of a name; none that is known has so many
 _PASSING_KINDS = (b"content-", b"if-", b"mcp-param-", b"sec-", b"x-b3-", b"x-datadog-")
 _PASSING_ENDS = (b"-correlation-id", b"-request-id", b"-span-id", b"-trace-id")
 
 
 def who(headers: Headers) -> Headers:
     """Those headers of a request that may say who calls."""
-    return [
-        one
-        for one in headers
-        if one[0] not in _PASSING and not one[0].startswith(_PASSING_KINDS) and not one[0].endswith(_PASSING_ENDS)
-    ]
+    return [one for one in headers if len(one[0]) > _LONG or _says_who(one[0])]
+
+
+@lru_cache(maxsize=1_000)
+def _says_who(name: bytes) -> bool:
+    return name not in _PASSING and not name.startswith(_PASSING_KINDS) and not name.endswith(_PASSING_ENDS)
 
 
 class Callers:
@@ -62,5 +65,6 @@ class Callers:
         self._known.pop(self._key(headers, target), None)
 
     def _key(self, headers: Headers, target: bytes) -> bytes:
-        said = b"".join([b"%b:%d:%b;" % (name, len(value), value) for name, value in who(headers)])
-        return blake2b(said + target, key=self._secret, digest_size=16).digest()
+        said = [part for header in who(headers) for part in header]
+        # no line break is in any of them (RFC 9110, 5.5)
+        return blake2b(b"\n".join((*said, target)), key=self._secret, digest_size=16).digest()
