@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from argfit.core.check import COUNTED
 from argfit.core.choices import WHOLE_NUMBER
 from argfit.core.engine import Engine, compile_engine
 from argfit.core.fit import PROBLEMS_HELD, Fit, fit_text, fit_value
@@ -305,3 +306,16 @@ def is_right_at(depth: int, engine: Engine) -> bool:
     assert fit.arguments is sent
     assert fit.ok or fit.problems == (other(()),)
     return fit.ok
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"properties": {"l": {"items": {"type": "string"}}}}, {"l": [1] * (COUNTED + 5)}),
+        ({"additionalProperties": {"type": "string"}}, {f"n{count}": 1 for count in range(COUNTED + 5)}),
+    ],
+    ids=["list", "object"],
+)
+def test_of_very_many_problems_no_more_are_counted_than_can_be_at_once(schema: Any, value: Any) -> None:
+    fit = fit_value(compile_engine(schema), value)
+    assert len(fit.problems) + fit.more == COUNTED
