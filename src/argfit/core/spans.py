@@ -19,7 +19,7 @@ from argfit.core.text import BOM, QUOTED, NotJson, Reading, decoded
 _BLANK = re.compile(rb"[ \t\n\r]*+")
 _BARE = re.compile(rb"[-+.0-9A-Za-z]++")
 # A string that is never closed reaches to the end: tried again at each of its quotes, it would cost their square.
-_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]++|[\]}]++', re.DOTALL)
 _KEY = re.compile(rb'("(?:[^"\\]++|\\.)*+")[ \t\n\r]*+:[ \t\n\r]*+', re.DOTALL)
 _NEXT = re.compile(rb"[ \t\n\r]*+,?[ \t\n\r]*+")
 _BRACE, _BRACKETED, _QUOTE = b'{["'
@@ -175,14 +175,14 @@ def _end(text: bytes, position: int) -> int:
 
 def _end_of_container(text: bytes, position: int) -> int:
     depth = 0
-    for match in _BRACKET.finditer(text, position):
-        mark = match[0]
-        if mark in (b"{", b"["):
-            depth += 1
-        elif mark in (b"}", b"]"):
-            depth -= 1
-            if depth == 0:
-                return match.end()
+    for match in _BRACKETS.finditer(text, position):
+        marks = match[0]
+        if marks[0] in _OPENERS:
+            depth += len(marks)
+        elif marks[0] != _QUOTE:
+            if depth <= len(marks):
+                return match.start() + depth
+            depth -= len(marks)
     raise NotJson
 
 
