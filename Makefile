@@ -82,7 +82,7 @@ properties:  ## only the property tests, each with EXAMPLES=100000 examples (an 
 	@$(INSTALL) .venv requirements/dev.txt
 	EXAMPLES=$(EXAMPLES) $(VENV) -m pytest -m hypothesis -o faulthandler_timeout=0
 
-mutants:  ## break the guard in some forty ways, one at a time, and show that a test goes red each time
+mutants:  ## break the guard in some sixty ways, one at a time, and show that a test goes red each time
 	@$(INSTALL) .venv requirements/dev.txt
 	@$(VENV) tests/mutants/run.py
 
