@@ -350,14 +350,19 @@ def test_what_a_file_names_by_a_relative_path_is_beside_it_wherever_the_client_a
         assert (elsewhere / "cwd").read_text() == f"{elsewhere}\n"
 
 
+def configured(folder: Path, servers: dict[str, Any]) -> Path:
+    """An mcp.json of these servers."""
+    path = folder / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": servers}))
+    return path
+
+
 def test_a_server_that_does_not_speak_as_the_client_does_is_named_and_the_rest_go_on(tmp_path: Path) -> None:
     servers = {
         "old": {"type": "sse", "url": "http://127.0.0.1:9/sse"},
         "ide": {"command": SERVER[0], "args": SERVER[1:]},
     }
-    path = tmp_path / "mcp.json"
-    path.write_text(json.dumps({"mcpServers": servers}))
-    with terminal(path) as screen:
+    with terminal(configured(tmp_path, servers)) as screen:
         shown = screen.until(PROMPT)
         assert 'old cannot be reached: it is of the type "sse", and this client speaks streamable HTTP' in shown
         assert "✓ ide: 2 tools" in shown
@@ -365,9 +370,7 @@ def test_a_server_that_does_not_speak_as_the_client_does_is_named_and_the_rest_g
 
 def test_a_server_that_cannot_be_started_is_named_and_the_rest_go_on(tmp_path: Path) -> None:
     servers = {"gone": {"command": "/no/such/server"}, "ide": {"command": SERVER[0], "args": SERVER[1:]}}
-    path = tmp_path / "mcp.json"
-    path.write_text(json.dumps({"mcpServers": servers}))
-    with terminal(path) as screen:
+    with terminal(configured(tmp_path, servers)) as screen:
         shown = screen.until(PROMPT)
         assert "✗ gone cannot be reached: " in shown
         assert "✓ ide: 2 tools" in shown

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from tests.proxy.http_ends import Seen, answer, connected, post, relayed, run, upstream
-from tests.proxy.test_http import call, is_listing, listing, plain, result
+from tests.proxy.test_http import call, is_listing, listing, plain
 
 from argfit.proxy import asking
 
@@ -31,22 +31,6 @@ def test_a_listing_is_asked_for_as_the_caller_that_needs_it() -> None:
                 f"content-length: {len(asked.body)}",
             ]
             assert [one for one in once if one in {f"{name}: {value}" for name, value in called.headers}] == list(once)
-
-    run(story())
-
-
-def test_callers_with_credentials_of_any_name_have_listings_of_their_own() -> None:
-    async def story() -> None:
-        async def by_key(seen: Seen, writer: asyncio.StreamWriter) -> None:
-            kind = "integer" if seen.header("x-api-key") == "one" else "number"
-            tools = [{"name": "goto", "inputSchema": {"type": "object", "properties": {"line": {"type": kind}}}}]
-            await answer(writer, result(seen, tools=tools) if is_listing(seen) else result(seen, content=[]))
-
-        async with upstream(by_key) as server, relayed(server.port) as own, connected(own) as client:
-            for who in ("one", "two"):
-                await client.ask(post(call(), f"x-api-key: {who}"))
-            called = [seen.body for seen in server.seen if not is_listing(seen)]
-            assert called == [call('{"line":5}'), call('{"line":5.0}')]
 
     run(story())
 

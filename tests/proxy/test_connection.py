@@ -14,7 +14,7 @@ EVERY_WAY = pytest.mark.parametrize("cut", WAYS.values(), ids=WAYS)
 OK = b"HTTP/1.1 200 OK\r\n"
 FOUR = OK + b"content-length: 4\r\n\r\nfour"
 PARTS = b"transfer-encoding: chunked\r\n\r\n"
-LONG = module._LONGEST_HEAD  # noqa: SLF001
+LONG = module.LONGEST_HEAD
 
 
 class Wire(asyncio.Transport):

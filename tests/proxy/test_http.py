@@ -133,17 +133,18 @@ def test_however_many_calls_wait_the_server_is_asked_for_its_tools_once_a_caller
     run(story())
 
 
-def test_what_is_listed_for_one_caller_is_not_used_for_another() -> None:
+@pytest.mark.parametrize("credentials", ["authorization", "x-api-key"])
+def test_what_is_listed_for_one_caller_is_not_used_for_another(credentials: str) -> None:
     async def story() -> None:
         async def two_lists(seen: Seen, writer: asyncio.StreamWriter) -> None:
-            kind = "integer" if seen.header("authorization") == "one" else "number"
+            kind = "integer" if seen.header(credentials) == "one" else "number"
             schema = {"type": "object", "properties": {"line": {"type": kind}}}
             tools = [{"name": "goto", "inputSchema": schema}]
             await answer(writer, result(seen, tools=tools) if is_listing(seen) else result(seen, content=[]))
 
         async with upstream(two_lists) as server, relayed(server.port) as own, connected(own) as client:
             for who in ("one", "two"):
-                await client.ask(post(call(), f"authorization: {who}"))
+                await client.ask(post(call(), f"{credentials}: {who}"))
             called = [seen.body for seen in server.seen if not is_listing(seen)]
             assert called == [call('{"line":5}'), call('{"line":5.0}')]
 

@@ -7,7 +7,7 @@ import pytest
 from tests.proxy.http_ends import Seen, connected, post, relayed, run, upstream
 from tests.proxy.test_http import call, plain
 
-from argfit.proxy.incoming import LONGEST_HEAD
+from argfit.proxy.connection import LONGEST_HEAD
 
 LONG = b"x" * LONGEST_HEAD
 HEAD = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\n"

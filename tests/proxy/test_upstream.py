@@ -427,12 +427,9 @@ def test_a_connection_that_takes_too_long_is_given_up(run: Run, monkeypatch: pyt
 def test_what_https_says_is_verified(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, *, trusts: bool
 ) -> None:
-    certificate = tmp_path / "certificate.pem"
-    write_certificate(certificate, "localhost")
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(certificate)
+    tls = tls_of(tmp_path)
     if trusts:
-        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / CERTIFICATE))
 
     async def story() -> None:
         async with answering(FOUR, FOUR, tls=tls) as server:
@@ -453,11 +450,8 @@ def test_what_https_says_is_verified(
 def test_what_a_server_says_or_does_before_it_is_asked_is_no_answer(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: bytes
 ) -> None:
-    certificate = tmp_path / "certificate.pem"
-    write_certificate(certificate, "localhost")
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(certificate)
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    tls = tls_of(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / CERTIFICATE))
 
     async def story() -> None:
         async def hasty(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -478,11 +472,8 @@ def test_what_a_server_says_or_does_before_it_is_asked_is_no_answer(
 def test_an_answer_over_tls_ends_with_its_connection_only_where_tls_says_so(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_told: bool
 ) -> None:
-    certificate = tmp_path / "certificate.pem"
-    write_certificate(certificate, "localhost")
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(certificate)
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    tls = tls_of(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / CERTIFICATE))
 
     async def story() -> None:
         async def ending(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -504,6 +495,18 @@ def test_an_answer_over_tls_ends_with_its_connection_only_where_tls_says_so(
             upstream.close()
 
     run(story)
+
+
+CERTIFICATE = "certificate.pem"
+
+
+def tls_of(folder: Path) -> ssl.SSLContext:
+    """What a server on localhost proves itself with: a certificate of its own, which it leaves in a folder."""
+    certificate = folder / CERTIFICATE
+    write_certificate(certificate, "localhost")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    return tls
 
 
 def write_certificate(path: Path, name: str) -> None:

@@ -26,7 +26,7 @@ from argfit.adapters.mcp_calls import fitted
 from argfit.adapters.pydantic_binder import faults
 from argfit.core import record
 from argfit.core.fit import Fit
-from argfit.core.guarding import Guarded, Rules
+from argfit.core.guarding import Guarded, Rules, keep
 from argfit.log import LOGGER, Notes, write
 
 _OWN_TOOLS = "fastmcp.server.transforms."  # of which some call on what their caller names
@@ -60,9 +60,7 @@ class Tools:
         made = next((one for one in known if one.is_of(tool)), None)
         if made is None:
             made = _Compiled(tool, await _bound_by(tool), self._calls.rules)
-            self._known[tool.key] = [*known[1 - _VARIANTS :], made]
-            while len(self._known) > _KEPT:  # a provider may answer to any name
-                del self._known[next(iter(self._known))]
+            keep(self._known, tool.key, [*known[1 - _VARIANTS :], made], _KEPT)  # a provider may answer to any name
         return made
 
 

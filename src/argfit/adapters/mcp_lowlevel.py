@@ -17,7 +17,7 @@ from pydantic_core import to_json
 
 from argfit.adapters.mcp_calls import CALL, COMING, LIST, Call, Context, Guard, error_of, fitted
 from argfit.core import refusal
-from argfit.core.guarding import Guarded, Rules
+from argfit.core.guarding import Guarded, Rules, keep
 from argfit.log import LOGGER
 
 _FORMATS = frozenset({"date", "uuid"})  # no binder stands behind the schema here
@@ -61,10 +61,7 @@ class OfLowlevel(Guard):
         self._keep({**({} if is_first else self._listed.get(_caller(), _NONE)), **_tools_of(listed)})
 
     def _keep(self, tools: dict[str, _Listed]) -> None:
-        self._listed.pop(_caller(), None)
-        self._listed[_caller()] = tools
-        while len(self._listed) > _CALLERS:
-            del self._listed[next(iter(self._listed))]
+        keep(self._listed, _caller(), tools, _CALLERS)
 
     def _handler_added(self, method: str, params_type: Any, handler: Any, *args: Any, **kwargs: Any) -> None:
         self._add_handler(method, params_type, self._guarding(handler) if method == CALL else handler, *args, **kwargs)
@@ -85,8 +82,7 @@ class OfLowlevel(Guard):
                     refused = await self._refused(call, params)
                     if refused is not None:
                         return refused
-                result = await handler(ctx, params)
-                return result if type(result) is CallToolResult and _is_plain(result) else _sendable(result)
+                return _sendable(await handler(ctx, params))
             except MCPError:
                 raise
             except Exception:  # noqa: BLE001 - logged with its traceback
@@ -127,9 +123,7 @@ class OfLowlevel(Guard):
         guarded = next((made for published, made in known if published == (schema, destroys)), None)
         if guarded is None:
             guarded = Guarded(schema, self.rules_of(destroys=destroys))
-            self._compiled[name] = [*known[1 - _VARIANTS :], ((schema, destroys), guarded)]
-            while len(self._compiled) > _KEPT:
-                del self._compiled[next(iter(self._compiled))]
+            keep(self._compiled, name, [*known[1 - _VARIANTS :], ((schema, destroys), guarded)], _KEPT)
         return guarded
 
     async def _list(self, call: Call, wanted: str) -> None:
@@ -172,13 +166,10 @@ def _tools_of(listed: Any) -> dict[str, _Listed]:
     return found
 
 
-def _is_plain(result: CallToolResult) -> bool:
-    """Whether a result holds nothing but what its model has checked."""
-    return result.structured_content is None and not result.meta
-
-
 def _sendable(result: Any) -> Any:
     """A handler's result; TypeError where the SDK would not even look at it, ValueError where it cannot write it."""
+    if type(result) is CallToolResult and result.structured_content is None and not result.meta:
+        return result  # it holds nothing but what its model has checked
     if isinstance(result, BaseModel):
         result.model_dump_json()
         return result

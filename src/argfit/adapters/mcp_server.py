@@ -26,7 +26,7 @@ from argfit.adapters.pydantic_binder import binders_own, faults
 from argfit.core import refusal
 from argfit.core.choices import chosen, repairs_named
 from argfit.core.fit import Fit
-from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules
+from argfit.core.guarding import CONTRACTS, REPAIRS, UNKNOWN, Guarded, Rules, keep
 from argfit.core.values import same
 
 _KEPT = 10_000  # tools that are kept compiled
@@ -272,7 +272,5 @@ class _OfMcpServer(Guard):
                 return guarded
         own = binders_own(model)
         guarded = Guarded(tool.parameters, self.rules_of(destroys=destroys), drops_undeclared=True, binders_own=own)
-        self._tools[tool.name] = ((tool.parameters, model, destroys), guarded)
-        while len(self._tools) > _KEPT:
-            del self._tools[next(iter(self._tools))]
+        keep(self._tools, tool.name, ((tool.parameters, model, destroys), guarded), _KEPT)
         return guarded

@@ -105,9 +105,7 @@ class Guarded:
         if beside is None:
             dropping = self._drops_undeclared
             beside = Guarded(self._schema, self._rules, drops_undeclared=dropping, binders_own=names)
-            self._beside[names] = beside
-            if len(self._beside) > _VARIANTS:  # the names may be the caller's choice
-                del self._beside[next(iter(self._beside))]
+            keep(self._beside, names, beside, _VARIANTS)  # the names may be the caller's choice
         fit = beside.fit({**arrived, **dict.fromkeys(added)})
         return msgspec.structs.replace(fit, arguments={**fit.arguments, **added})
 
@@ -138,6 +136,14 @@ class Guarded:
         return msgspec.structs.replace(
             fit, ok=False, problems=problems[:PROBLEMS_HELD], more=max(0, len(problems) - PROBLEMS_HELD)
         )
+
+
+def keep(known: dict[Any, Any], key: Any, made: Any, most: int) -> None:
+    """Keep what was made as the newest, and let the oldest go where there are more than so many."""
+    known.pop(key, None)
+    known[key] = made
+    while len(known) > most:
+        del known[next(iter(known))]
 
 
 def _left_to_the_binder(schema: Any, names: Collection[str]) -> Any:

@@ -82,14 +82,17 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
             found += tuple(at for at in maybe if at)
         return found
 
-    def __repr__(self) -> str:
-        said = (
-            f"{field.name}={value!r}"
+    def said(self) -> dict[str, Any]:
+        """What it asks, by its fields: those that are not as where nothing is asked."""
+        return {
+            field.name: value
             for field in msgspec.structs.fields(self)
             if (value := getattr(self, field.name)) != field.default
             and not (field.default_factory is dict and value == {})
-        )
-        return f"Node({', '.join(said)})"
+        }
+
+    def __repr__(self) -> str:
+        return f"Node({', '.join(f'{name}={value!r}' for name, value in self.said().items())})"
 
 
 def read_node(source: Source, schema: Any, at: str) -> Node:

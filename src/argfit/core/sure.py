@@ -12,8 +12,6 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-
 from argfit.core.node import Node
 from argfit.core.plan import Plan
 from argfit.core.problem import Bounds
@@ -34,6 +32,7 @@ _PLAIN = frozenset((str, int, float, bool, type(None)))
 _SEEN = frozenset(
     ("at", "types", "members", "bounds", "format", "items", "properties", "additional", "required", "refs", "any_of")
 )
+_BESIDE = frozenset(("types", "members", "bounds", "properties", "required"))  # a union or a reference
 
 
 class _NotSure(Exception):
@@ -85,27 +84,17 @@ class _Maker:
             return _never
 
     def _make(self, node: Node, *, in_union: bool) -> Sure:
-        said = {
-            field.name for field in msgspec.structs.fields(node) if getattr(node, field.name) not in (field.default, {})
-        }
+        said = node.said().keys()
         if not said <= _SEEN or (node.bounds and not _is_plain(node.bounds)):
             raise _NotSure
         if node.refs or node.any_of:
-            if len(node.refs) + bool(node.any_of) > 1 or said & {
-                "types",
-                "members",
-                "bounds",
-                "properties",
-                "required",
-            }:
+            if len(node.refs) + bool(node.any_of) > 1 or said & _BESIDE:
                 raise _NotSure
             if node.refs:
                 return self.of(node.refs[0], in_union=in_union)
             return _either([self.of(branch, in_union=True) for branch in node.any_of])
         kinds = {kind for name in node.types or _KINDS for kind in _KINDS[name]}
-        if in_union or self._plain or node.bounds or "integer" in node.types:
-            kinds.discard(float)
-        if not node.types:
+        if in_union or self._plain or node.bounds or not node.types or "integer" in node.types:
             kinds.discard(float)
         if node.at == "#":  # arguments are an object
             kinds &= {dict}

@@ -19,7 +19,7 @@ from argfit.wire.mirror import Headers
 
 ANSWER_SECONDS = 300.0  # from the end of a request until the head of its answer; a stream has no end to wait for
 _KEPT = 256  # connections that rest
-_LONGEST_HEAD = 2**17  # bytes, and of whatever else comes that is no body: trailers, chunks' extensions
+LONGEST_HEAD = 2**17  # bytes, and of whatever else comes that is no body: trailers, chunks' extensions
 _HIGH = 2**18  # bytes of an answer that wait to be taken; then no more is read
 _FRAMING = frozenset((b"content-length", b"transfer-encoding"))
 
@@ -228,7 +228,7 @@ class Connection(asyncio.Protocol):
                 return
         if answer.is_whole:
             self._whole(answer)
-        elif self._unread > _LONGEST_HEAD:
+        elif self._unread > LONGEST_HEAD:
             self._fail(UpstreamError("the server's answer has too long a head"))
         elif answer.status and not self._is_held:
             self._settle()
@@ -277,7 +277,7 @@ class Connection(asyncio.Protocol):
         if not _is_sound(status, self._parser.get_http_version(), answer.headers, found):
             raise UpstreamError
         size = self._unread
-        if size > _LONGEST_HEAD and sum(len(name) + len(value) for name, value in answer.headers) > _LONGEST_HEAD:
+        if size > LONGEST_HEAD and sum(len(name) + len(value) for name, value in answer.headers) > LONGEST_HEAD:
             raise UpstreamError
         if status < 200:  # noqa: PLR2004 - RFC 9110, 15.2: there is another to come
             answer.headers.clear()

@@ -103,13 +103,17 @@ def end_to_end(headers: Headers, found: dict[bytes, bytes], beside: frozenset[by
     """The headers less those that are for this connection only, or are written anew."""
     hops = _HOPS | beside
     if b"connection" in found:
-        named = b",".join(value for name, value in headers if name == b"connection")
-        hops |= {name.strip().lower() for name in named.split(b",")}
+        hops |= _connection_options(headers)
     return [one for one in headers if one[0] not in hops]
 
 
 def _is_odd(headers: Headers) -> bool:
     """Whether a body is one of those that do not come as they were sent."""
     codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
-    options = b",".join(value for name, value in headers if name == b"connection").lower().split(b",")
-    return codings not in ([], [b"chunked"]) or b"upgrade" in [one.strip() for one in options]
+    return codings not in ([], [b"chunked"]) or b"upgrade" in _connection_options(headers)
+
+
+def _connection_options(headers: Headers) -> set[bytes]:
+    """What `Connection` names, in lower case (RFC 9110, 7.6.1)."""
+    named = b",".join(value for name, value in headers if name == b"connection")
+    return {name.strip().lower() for name in named.split(b",")}
